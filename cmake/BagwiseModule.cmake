@@ -1,0 +1,50 @@
+# One target per module: the link line states who may know whom, as tools/check_layers.py does.
+
+add_library(bagwise_flags INTERFACE)
+add_library(bagwise::flags ALIAS bagwise_flags)
+target_compile_options(bagwise_flags INTERFACE
+  $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wshadow -ffp-contract=off>)
+if(BAGWISE_WERROR)
+  target_compile_options(bagwise_flags INTERFACE $<BUILD_INTERFACE:-Werror>)
+endif()
+if(BAGWISE_SANITIZE)
+  add_compile_options(-fsanitize=${BAGWISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${BAGWISE_SANITIZE})
+endif()
+
+# bagwise_module(NAME PUBLIC module... PRIVATE library...)
+# Builds every .cpp of src/bagwise/NAME into bagwise_NAME and every *_test.cpp into test_NAME.
+function(bagwise_module name)
+  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  if(NOT sources)
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp "")
+    set(sources ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp)
+  endif()
+  add_library(bagwise_${name} STATIC ${sources})
+  add_library(bagwise::${name} ALIAS bagwise_${name})
+  set_target_properties(bagwise_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(bagwise_${name} PUBLIC cxx_std_20)
+  target_include_directories(bagwise_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(bagwise_${name} PUBLIC ${ARG_PUBLIC}
+    PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:bagwise::flags>)
+  install(TARGETS bagwise_${name} EXPORT bagwise-targets)
+
+  if(BAGWISE_DEVELOPER AND tests)
+    bagwise_test(test_${name} SOURCES ${tests} LINK bagwise::${name} ${ARG_PRIVATE})
+  endif()
+endfunction()
+
+# bagwise_test(NAME SOURCES file... LINK library...)
+function(bagwise_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE bagwise_catch_main bagwise::flags fmt::fmt ${ARG_LINK})
+  catch_discover_tests(${name} TEST_PREFIX "${name}/" PROPERTIES TIMEOUT 600)
+endfunction()

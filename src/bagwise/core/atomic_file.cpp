@@ -1,0 +1,140 @@
+#include "bagwise/core/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace bagwise {
+namespace {
+
+constexpr std::size_t kBufferBytes = 1 << 20;
+
+// Devices and pipes (such as /dev/stdout) cannot be renamed over: they are written to directly.
+bool is_plain_or_absent(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+}
+
+}  // namespace
+
+Result<AtomicFile> AtomicFile::create(std::string path) {
+  AtomicFile file;
+  file.path_ = std::move(path);
+  if (struct stat info{}; stat(file.path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    return Error{"cannot write here: it is a folder; expected a file name", file.path_};
+  }
+  if (is_plain_or_absent(file.path_)) {
+    file.temporary_ = file.path_ + ".XXXXXX";
+    file.descriptor_ = mkstemp(file.temporary_.data());
+  } else {
+    file.descriptor_ = open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
+  }
+  if (file.descriptor_ < 0) {
+    const int code = errno;
+    file.temporary_.clear();
+    return file.fault("create", code);
+  }
+  if (!file.temporary_.empty()) {
+    // mkstemp makes 0600; give the file the rights any other new file would have.
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(file.descriptor_, 0666 & ~mask) != 0) return file.fault("set the rights of", errno);
+  }
+  return file;
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      buffer_(std::move(other.buffer_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(buffer_, other.buffer_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Error AtomicFile::fault(std::string_view doing, int code) const {
+  return {fmt::format("cannot {} this file: {}", doing, std::strerror(code)), path_};
+}
+
+Result<void> AtomicFile::write(std::string_view bytes) {
+  buffer_.append(bytes);
+  return buffer_.size() < kBufferBytes ? Result<void>{} : flush();
+}
+
+Result<void> AtomicFile::flush() {
+  std::string_view left = buffer_;
+  while (!left.empty()) {
+    const ssize_t written = ::write(descriptor_, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fault("write", errno);
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  buffer_.clear();
+  return {};
+}
+
+Result<void> AtomicFile::commit() {
+  if (auto flushed = flush(); !flushed) return flushed;
+  if (!temporary_.empty() && fsync(descriptor_) != 0) return fault("sync", errno);
+  if (close(std::exchange(descriptor_, -1)) != 0) return fault("close", errno);
+  if (!temporary_.empty()) {
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) return fault("rename to", errno);
+    temporary_.clear();
+  }
+  return {};
+}
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  auto file = AtomicFile::create(path);
+  if (!file) return file.error();
+  if (auto written = file->write(bytes); !written) return written;
+  return file->commit();
+}
+
+Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
+  const auto fault = [&] {
+    return Error{fmt::format("cannot read this file: {}", std::strerror(errno)), path};
+  };
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return fault();
+  std::string out;
+  for (;;) {
+    const std::size_t old = out.size();
+    out.resize(old + kBufferBytes);
+    const ssize_t got = ::read(descriptor, out.data() + old, kBufferBytes);
+    if (got < 0 && errno == EINTR) {
+      out.resize(old);
+      continue;
+    }
+    if (got < 0) {
+      const Error error = fault();
+      close(descriptor);
+      return error;
+    }
+    out.resize(old + static_cast<std::size_t>(got));
+    if (out.size() > limit) {
+      close(descriptor);
+      return Error{fmt::format("is larger than {} bytes", limit), path};
+    }
+    if (got == 0) break;
+  }
+  close(descriptor);
+  return out;
+}
+
+}  // namespace bagwise

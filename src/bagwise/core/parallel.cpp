@@ -1,0 +1,30 @@
+#include "bagwise/core/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace bagwise {
+
+unsigned default_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+void parallel_for(std::size_t pieces, unsigned threads, const std::function<void(std::size_t)>& work) {
+  const std::size_t workers = std::min<std::size_t>(pieces, threads == 0 ? default_threads() : threads);
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next.fetch_add(1); i < pieces; i = next.fetch_add(1)) work(i);
+  };
+  std::vector<std::jthread> crew;
+  for (std::size_t k = 1; k < workers; ++k) crew.emplace_back(run);
+  run();
+}
+
+}  // namespace bagwise

@@ -1,0 +1,19 @@
+// Running independent pieces of work on several threads, with results that do not depend on how many.
+//
+// The pieces are fixed by the caller (by the input, never by the number of threads), and each writes only to
+// its own place; whoever adds the pieces up does so in their order.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace bagwise {
+
+// The number of threads to use where the user named none: one per core this process may run on.
+unsigned default_threads();
+
+// Calls work(i) once for every i in [0, pieces), on up to `threads` threads (0: default_threads()).
+// Returns when all are done. `work` must not throw.
+void parallel_for(std::size_t pieces, unsigned threads, const std::function<void(std::size_t)>& work);
+
+}  // namespace bagwise

@@ -1,0 +1,89 @@
+// Reading instance tables: CSV or SVMlight, plain, .gz or .zst, in blocks, on all cores.
+//
+// The blocks are fixed by the input, never by the number of threads. What bags are is not known here: a bag
+// column is a column of text called "groups". Sums per bag are made in bags/reduce_table.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bagwise/core/observer.h"
+#include "bagwise/core/result.h"
+#include "bagwise/data/dataset.h"
+
+namespace bagwise {
+
+enum class Missing { kError, kMean, kZero };
+inline std::vector<std::pair<std::string_view, Missing>> names(Missing) {
+  return {{"error", Missing::kError}, {"mean", Missing::kMean}, {"zero", Missing::kZero}};
+}
+
+// What the columns of a table are, and which are wanted.
+struct TableOptions {
+  std::string group_column = "bag";
+  std::string share_column = "proportion";
+  std::string bound_column = "delta";
+  std::string label_column = "label";
+  std::string id_column = "id";
+
+  bool want_groups = false;  // true: a table without the group column is an error
+  bool want_labels = false;  // never set by training: labels are then not even parsed
+  bool want_ids = false;
+
+  std::vector<std::string> features;  // only these, in this order; empty: every other column
+  std::vector<std::string> exclude;   // never these
+  std::vector<std::string> one_hot;   // text columns to spread into "column=value" features, values sorted
+  Missing missing = Missing::kError;  // what an empty cell means
+
+  // For prediction: a model's features in its order. Each must be there (a one-hot feature "column=value"
+  // comes from column `column`, a value the model does not know gives zeros); columns the model does not know
+  // are passed over. Sparse files give the feature called "7" from index 7. Empty: take the file's own
+  // features.
+  std::vector<std::string> expected_features;
+  // With missing = mean at prediction: the training means, one per expected feature. Empty: the file's own.
+  std::vector<double> fill;
+
+  unsigned threads = 0;  // 0: one per core
+};
+
+// What was found out about a table before its rows are read.
+struct TableSchema {
+  std::vector<std::string> feature_names;
+  std::vector<double> fill;  // per feature, what empty cells became; empty unless missing = mean
+  bool sparse = false;
+  bool has_groups = false, has_shares = false, has_bounds = false, has_labels = false, has_ids = false;
+};
+
+// Some consecutive rows of a table: `first_row` counts from 0.
+// The values of `rows.groups` are those of this block only.
+struct TableBlock {
+  Dataset rows;
+  std::uint64_t first_row = 0;
+  std::uint64_t first_line = 0;  // of the file, from 1
+};
+
+// Reads the whole table into memory: at most the parsed matrix plus 64 MB.
+Result<Dataset> read_table(const std::string& path, const TableOptions& options,
+                           const Observer& observer = {});
+
+// Hands the table block by block, in order, to `consume`, in constant memory; stops at its first error.
+Result<TableSchema> stream_table(const std::string& path, const TableOptions& options,
+                                 const std::function<Result<void>(TableBlock&&)>& consume,
+                                 const Observer& observer = {});
+
+// Hands every block to `map` on any of the threads, then each outcome to `fold` in the order of the blocks.
+// `map` must be callable from several threads at once.
+struct ParallelTable {
+  std::function<Result<void>(const TableSchema&)> begin;                   // once, before the first block
+  std::function<std::shared_ptr<void>(TableBlock&&)> map;                  // in parallel
+  std::function<Result<void>(std::shared_ptr<void>, std::uint64_t)> fold;  // in order; block number
+};
+Result<TableSchema> map_table(const std::string& path, const TableOptions& options, const ParallelTable& work,
+                              const Observer& observer = {});
+
+}  // namespace bagwise

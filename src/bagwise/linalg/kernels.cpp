@@ -1,0 +1,77 @@
+#include "bagwise/linalg/kernels.h"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "bagwise/core/parallel.h"
+
+namespace bagwise {
+namespace {
+
+constexpr std::size_t kBlockRows = 4096;  // fixed: the bits must not depend on the number of threads
+
+std::size_t block_count(std::size_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
+
+Eigen::Map<const RowMatrix> block_of(const DenseView& rows, std::size_t from, std::size_t count) {
+  return {rows.values + from * rows.columns, static_cast<Eigen::Index>(count),
+          static_cast<Eigen::Index>(rows.columns)};
+}
+
+void multiply_block(const DenseView& rows, const VectorRef& x, std::span<double> out, std::size_t from) {
+  Eigen::Map<Vector>(out.data(), static_cast<Eigen::Index>(out.size())).noalias() =
+      block_of(rows, from, out.size()) * x;
+}
+
+void multiply_block(const CsrView& rows, const VectorRef& x, std::span<double> out, std::size_t from) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    double sum = 0;
+    const auto end = static_cast<std::size_t>(rows.start[from + i + 1]);
+    for (auto k = static_cast<std::size_t>(rows.start[from + i]); k < end; ++k)
+      sum += rows.values[k] * x[rows.index[k]];
+    out[i] = sum;
+  }
+}
+
+void add_block(const DenseView& rows, std::span<const double> c, std::size_t from, Vector& out) {
+  out.noalias() += block_of(rows, from, c.size()).transpose() *
+                   Eigen::Map<const Vector>(c.data(), static_cast<Eigen::Index>(c.size()));
+}
+
+void add_block(const CsrView& rows, std::span<const double> c, std::size_t from, Vector& out) {
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    if (c[i] == 0) continue;
+    const auto end = static_cast<std::size_t>(rows.start[from + i + 1]);
+    for (auto k = static_cast<std::size_t>(rows.start[from + i]); k < end; ++k)
+      out[rows.index[k]] += c[i] * rows.values[k];
+  }
+}
+
+}  // namespace
+
+void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, unsigned threads) {
+  assert(out.size() == row_count(rows));
+  parallel_for(block_count(out.size()), threads, [&](std::size_t b) {
+    const std::size_t from = b * kBlockRows;
+    const auto part = out.subspan(from, std::min(kBlockRows, out.size() - from));
+    std::visit([&](const auto& view) { multiply_block(view, x, part, from); }, rows);
+  });
+}
+
+Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsigned threads) {
+  assert(c.size() == row_count(rows));
+  const std::size_t blocks = block_count(c.size());
+  const auto columns = static_cast<Eigen::Index>(column_count(rows));
+  std::vector<Vector> parts(blocks);
+  parallel_for(blocks, threads, [&](std::size_t b) {
+    parts[b] = Vector::Zero(columns);
+    const std::size_t from = b * kBlockRows;
+    const auto part = c.subspan(from, std::min(kBlockRows, c.size() - from));
+    std::visit([&](const auto& view) { add_block(view, part, from, parts[b]); }, rows);
+  });
+  Vector out = Vector::Zero(columns);
+  for (const Vector& part : parts) out += part;
+  return out;
+}
+
+}  // namespace bagwise

@@ -1,0 +1,16 @@
+// Products of rows with vectors, on several threads, the same bits whatever their number.
+#pragma once
+
+#include <span>
+
+#include "bagwise/linalg/rows.h"
+
+namespace bagwise {
+
+// out[i] = rows_i . x
+void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, unsigned threads = 1);
+
+// out = sum_i c[i] rows_i, added in fixed blocks and in their order.
+Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsigned threads = 1);
+
+}  // namespace bagwise

@@ -1,0 +1,57 @@
+// The methods there are, behind one type: being in this list is what makes a method exist.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bagwise/bags/bagged_data.h"
+#include "bagwise/comm/communicator.h"
+#include "bagwise/core/observer.h"
+#include "bagwise/core/options.h"
+#include "bagwise/core/result.h"
+#include "bagwise/methods/model.h"
+
+namespace bagwise {
+
+// One task as a method may see it.
+struct TrainingTask {
+  std::string name;                  // "target", "source", "source-2", ...
+  ReducedBags reduced;               // always
+  const BaggedData* rows = nullptr;  // only for methods that need_instances
+};
+
+// What surrounds a fit and is no part of the problem.
+struct Context {
+  std::uint64_t seed = 1;
+  unsigned threads = 0;  // 0: one per core; never changes a result
+  Observer observer = {};
+  Communicator* comm = nullptr;  // null: this process alone
+};
+
+struct Fit {
+  Model model;  // with its training report
+  double solve_seconds = 0;
+};
+
+// Options by name, as text: what a command line or a grid file has.
+using OptionTexts = std::map<std::string, std::string>;
+
+struct Method {
+  std::string name;                 // "inv-cal"
+  std::string summary;              // one line
+  bool uses_sources = false;        // false: sources are an error
+  bool needs_instances = false;     // false: sums per bag are enough
+  std::vector<OptionInfo> options;  // its own, then the common ones of a method (scale, bag-weight)
+  // Tasks: sources in order, the target last. Faults of options or data are errors that name them.
+  std::function<Result<Fit>(std::span<const TrainingTask>, const OptionTexts&, const Context&)> fit;
+};
+
+const std::vector<Method>& methods();
+const Method* find_method(std::string_view name);  // null if there is none of that name
+
+}  // namespace bagwise
