@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # Sourced by every script: where the repository is, which packages a job needs, how to build a preset.
 
 set -euo pipefail
