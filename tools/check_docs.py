@@ -3,6 +3,7 @@
 
 usage: tools/check_docs.py --static                 links and change notes: needs nothing built
        tools/check_docs.py --prefix DIR [FILE...]   the blocks, against an installed bagwise
+       tools/check_docs.py --prefix DIR --update [FILE...]   and rewrites shown output that is no longer true
 
 Blocks, by the words after the opening fence:
   sh            run by bash -eu in order, all blocks of a document in one temporary folder; `bagwise` is in PATH.
@@ -179,8 +180,9 @@ def output_matches(expected, actual):
 class Runner:
     """Runs the blocks of documents and counts."""
 
-    def __init__(self, prefix):
+    def __init__(self, prefix, update=False):
         self.prefix = Path(prefix).resolve() if prefix else None
+        self.update = update
         self.passed = self.failed = 0
         self.environment = dict(os.environ)
         if self.prefix:
@@ -227,6 +229,7 @@ class Runner:
     def document(self, path, root):
         name = path.relative_to(root)
         printed = None
+        rewritten = []  # (block, what it should show)
         with tempfile.TemporaryDirectory(prefix="check_docs.") as folder:
             for block in blocks(path.read_text(encoding="utf-8")):
                 where = f"{name}:{block.line}"
@@ -242,11 +245,17 @@ class Runner:
                         self.count(where, "no block was run whose output this could be")
                     elif not output_matches(block.text, printed):
                         self.count(where, f"this is not what was printed:\n{printed}")
+                        rewritten.append((block, printed.rstrip() + "\n"))
                     else:
                         self.count(where, None)
                 elif block.language == "cpp" and re.search(r"\bint main\(", block.text):
                     fault, printed = self.program(block, folder)
                     self.count(where, fault)
+        if self.update and rewritten:
+            lines = path.read_text(encoding="utf-8").split("\n")
+            for block, shown in reversed(rewritten):
+                lines[block.line:block.line + block.text.count("\n")] = shown.rstrip("\n").split("\n")
+            path.write_text("\n".join(lines), encoding="utf-8")
 
     def option_tables(self, root):
         status, out, err = self.execute(["bagwise", "methods", "--json"], root)
@@ -273,11 +282,12 @@ def main():
     parser = argparse.ArgumentParser(description="run the documentation's code blocks, check its links")
     parser.add_argument("--static", action="store_true", help="only what needs no build")
     parser.add_argument("--prefix", help="where bagwise is installed")
+    parser.add_argument("--update", action="store_true", help="rewrite shown output that is no longer true")
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args()
     if not options.static and not options.prefix:
         parser.error("--static or --prefix DIR is needed")
-    runner = Runner(options.prefix)
+    runner = Runner(options.prefix, options.update)
     if options.static:
         runner.static(ROOT)
     else:

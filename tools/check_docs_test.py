@@ -64,6 +64,15 @@ class Blocks(Documents):
                               ("a 2\nb\nc", 1), ("a 1\nb", 1), ("b\n...", 1), ("a 1\nb\nc\nd", 1)):
             self.assertEqual(self.run_blocks(block % shown)[1], failed, shown)
 
+    def test_shown_output_can_be_rewritten(self):
+        path = self.write("d.md", "```sh\necho 1; echo 2\n```\n```text output\nold\n```\nbetween\n"
+                                  "```sh\necho 3\n```\n```text output\n...\n```\nend\n")
+        with contextlib.redirect_stdout(io.StringIO()):
+            check_docs.Runner(None, update=True).document(path, self.root)
+        self.assertEqual(path.read_text(encoding="utf-8"),
+                         "```sh\necho 1; echo 2\n```\n```text output\n1\n2\n```\nbetween\n"
+                         "```sh\necho 3\n```\n```text output\n...\n```\nend\n")
+
     def test_errors_may_be_shown_too(self):
         self.assertEqual(self.run_blocks("```sh exit=2\necho oh >&2; exit 2\n```\n```text output\noh\n```\n")[:2], (2, 0))
 
