@@ -37,9 +37,12 @@ need_packages() {
   say "installing ${missing[*]}"
   local log
   log=$(mktemp)
-  if ! { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+  # A list that could not be refreshed matters only if the install then fails.
+  if ! {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq || true
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-      -o Dpkg::Use-Pty=0 "${missing[@]}"; } >"$log" 2>&1; then
+      -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "${missing[@]}"
+  } >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     rm -f "$log"
     die "apt-get could not install: ${missing[*]}"
