@@ -16,7 +16,7 @@ bench_packages=(libbenchmark-dev libsvm-dev liblinear-dev mawk python3)
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
-  say "$(basename "$0"): $*"
+  say "scripts/$(basename "$0"): $*"
   exit 2
 }
 
