@@ -1,6 +1,7 @@
 // The command line's entry: picks the command, turns what went wrong into one line and an exit status.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -78,6 +79,8 @@ int main(int argc, char** argv) {
   using bagwise::cli::complain;
   // A reader that went away (| head) ends us quietly, even where our parent ignored the signal.
   std::signal(SIGPIPE, SIG_DFL);
+  // A limit on file sizes is an error like a full disk, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return bagwise::cli::run({argv + std::min(argc, 1), argv + argc});
   } catch (const std::bad_alloc&) {

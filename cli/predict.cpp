@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "bagwise/core/parallel.h"
 #include "bagwise/data/write_table.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
@@ -44,42 +45,41 @@ std::string id_of(const Dataset& rows, std::size_t i, std::uint64_t first_row) {
   return rows.ids.empty() ? fmt::format("{}", first_row + i + 1) : csv_cell(rows.ids[i]);
 }
 
-struct Written {
+// Scores one block and writes its rows as text, in fixed pieces on all threads.
+std::string block_text(const TableBlock& block, const Predictor& predictor, unsigned threads,
+                       Totals& totals) {
+  constexpr std::size_t kPiece = 4096;
+  const auto f = scores(predictor.plane, block.rows.features.view(), threads);
+  struct Piece {
+    std::string text;
+    std::uint64_t positives = 0;
+  };
+  std::vector<Piece> pieces((f.size() + kPiece - 1) / kPiece);
+  parallel_for(pieces.size(), threads, [&](std::size_t p) {
+    for (std::size_t i = p * kPiece; i < std::min((p + 1) * kPiece, f.size()); ++i) {
+      const bool positive = predictor.positive(f[i]);
+      write_row(pieces[p].text, id_of(block.rows, i, block.first_row), f[i], predictor.probability.of(f[i]),
+                positive);
+      pieces[p].positives += positive ? 1 : 0;
+    }
+  });
   std::string text;
-  Totals totals;
-};
-
-// Scores and writes one block; called from several threads at once.
-Written write_block(const TableBlock& block, const Predictor& predictor) {
-  Written out;
-  const auto f = scores(predictor.plane, block.rows.features.view(), 1);
-  for (std::size_t i = 0; i < f.size(); ++i) {
-    const bool positive = predictor.positive(f[i]);
-    write_row(out.text, id_of(block.rows, i, block.first_row), f[i], predictor.probability.of(f[i]),
-              positive);
-    out.totals.positives += positive ? 1 : 0;
+  for (const Piece& piece : pieces) {
+    text += piece.text;
+    totals.positives += piece.positives;
   }
-  out.totals.rows = f.size();
-  return out;
+  totals.rows += f.size();
+  return text;
 }
 
-// Row by row in constant memory: blocks are scored and written out as text on all threads, and put down in
-// their order.
+// Block by block, in constant memory.
 Result<Totals> predict_streaming(const std::string& input, const TableOptions& table,
                                  const Predictor& predictor, Sink& sink, const Observer& observer) {
   Totals totals;
-  ParallelTable work;
-  work.begin = [](const TableSchema&) { return Result<void>(); };
-  work.map = [&](TableBlock&& block) -> std::shared_ptr<void> {
-    return std::make_shared<Written>(write_block(block, predictor));
+  const auto consume = [&](TableBlock&& block) {
+    return sink.write(block_text(block, predictor, table.threads, totals));
   };
-  work.fold = [&](const std::shared_ptr<void>& outcome, std::uint64_t) {
-    const auto& written = *std::static_pointer_cast<Written>(outcome);
-    totals.rows += written.totals.rows;
-    totals.positives += written.totals.positives;
-    return sink.write(written.text);
-  };
-  if (auto done = map_table(input, table, work, observer); !done) return done.error();
+  if (auto done = stream_table(input, table, consume, observer); !done) return done.error();
   return totals;
 }
 
