@@ -82,8 +82,9 @@ std::string overview() {
 }
 
 std::string help_text(const Command& command) {
-  std::string out = fmt::format("bagwise {}: {}\n\nusage: bagwise {} {}\n", command.name, command.summary,
-                                command.name, command.usage);
+  std::string out = fmt::format("bagwise {}: {}\n\n", command.name, command.summary);
+  const auto usage = wrap(fmt::format("usage: bagwise {} {}", command.name, command.usage), kWidth);
+  for (const std::string& line : usage) out += (&line == &usage[0] ? "" : "         ") + line + "\n";
   if (!command.details.empty()) out += "\n" + command.details + "\n";
   std::vector<std::string> groups;
   for (const Option& option : command.options) {

@@ -74,6 +74,13 @@ Result<std::optional<Arguments>> parse(const Command& command, const std::vector
     return Error{error.what()};
   }
   if (help->count() > 0) return std::optional<Arguments>();
+  std::map<std::string, std::vector<std::string>> given;
+  for (const Option& option : command.options) {
+    const CLI::Option* found = known.at(option.name);
+    if (found->count() == 0) continue;
+    if (auto checked = check_given(command, option, found->results()); !checked) return checked.error();
+    given[option.name] = found->results();
+  }
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') return unknown_option(command, word);
   }
@@ -81,16 +88,10 @@ Result<std::optional<Arguments>> parse(const Command& command, const std::vector
     return Error{
         fmt::format("unexpected word \"{}\"; bagwise {} --help shows the usage", rest[0], command.name)};
   }
-  std::map<std::string, std::vector<std::string>> given;
   for (const Option& option : command.options) {
-    const CLI::Option* found = known.at(option.name);
-    if (found->count() > 0) {
-      if (auto checked = check_given(command, option, found->results()); !checked) return checked.error();
-      given[option.name] = found->results();
-    } else if (option.required) {
-      return Error{fmt::format("{} is missing: {}; bagwise {} --help shows the usage", called(option),
-                               option.help, command.name)};
-    }
+    if (!option.required || given.contains(option.name)) continue;
+    return Error{fmt::format("{} is missing: {}; bagwise {} --help shows the usage", called(option),
+                             option.help, command.name)};
   }
   return std::optional<Arguments>(Arguments(command.options, std::move(given)));
 }

@@ -58,7 +58,7 @@ void check(const BadInput& bad) {
 
 TEST_CASE("cli: a table that cannot be read is refused in one line", "[cli][badargs]") {
   const std::vector<BadInput> all = {
-      {"no such file", {{"p.csv", kProportions}}, kTrain, {"t.csv", "No such file"}},
+      {"no such file", {{"p.csv", kProportions}}, kTrain, {"t.csv", "no such file"}},
       {"empty file", with_table(""), kTrain, {"t.csv", "empty"}},
       {"header only", with_table("bag,x1,x2\n"), kTrain, {"t.csv", "row"}},
       {"ragged row, short", with_table(edited(kTable, "a,2,1", "a,2")), kTrain, {"t.csv:3", "2", "3"}},
@@ -148,7 +148,7 @@ TEST_CASE("cli: a model that is not whole or not ours is refused in one line", "
       {"no model", {{"x.csv", table}}, predict, {"m.json", "No such file"}},
       {"empty model", with_model(""), predict, {"m.json", "empty"}},
       {"truncated model", with_model(model.substr(0, model.size() / 2)), predict, {"m.json", "truncated"}},
-      {"edited model", with_model(edited(model, "\"bias\":", "\"bias\":1")), predict, {"m.json", "edited"}},
+      {"edited model", with_model(edited(model, "\"C\":1.0", "\"C\":2.0")), predict, {"m.json", "edited"}},
       {"newer model",
        with_model(edited(model, "\"format_version\": 1", "\"format_version\": 2")),
        predict,
@@ -195,7 +195,7 @@ TEST_CASE("cli: a gz file that ends too early is refused in one line", "[cli][ba
            command,
            {"t.csv.gz"}});
   }
-  CHECK(Workplace({{"t.csv.gz", whole}, {"p.csv", kProportions}}).run(command).status == 0);
+  CHECK(Workplace(Files{{"t.csv.gz", whole}, {"p.csv", kProportions}}).run(command).status == 0);
 }
 
 TEST_CASE("cli: wrong usage is one line that says what to do", "[cli][badargs]") {
@@ -298,12 +298,12 @@ TEST_CASE("cli: a full disk is an error that leaves nothing behind", "[cli][bada
   fails(place.shell("$BAGWISE methods > /dev/full"), "No space left");
   // A limit on the size of files stops a write half way, as a disk that fills up does.
   fails(place.run(edited(kTrain, "m.json", "n.json"), 100), "n.json");
-  fails(place.run("predict --model m.json --input t.csv -o o.csv", 20), "o.csv");
+  fails(place.run("predict --model m.json --input t.csv -o o.csv", 150), "o.csv");
   fails(place.run("generate --out . --test-rows 10 --source-rows 10", 1000), "csv");
 }
 
 TEST_CASE("cli: a disk that fills up while a model is written keeps the old model", "[cli][badargs]") {
-  const Workplace place({{"t.csv", kTable}, {"p.csv", kProportions}});
+  const Workplace place(Files{{"t.csv", kTable}, {"p.csv", kProportions}});
   const std::string disk = place.path("disk");
   REQUIRE(mkdir(disk.c_str(), 0700) == 0);
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=4k") != 0) {
@@ -321,7 +321,7 @@ TEST_CASE("cli: a disk that fills up while a model is written keeps the old mode
 }
 
 TEST_CASE("cli: an output that may not be written is refused before the work", "[cli][badargs]") {
-  const Workplace place({{"t.csv", kTable}, {"p.csv", kProportions}});
+  const Workplace place(Files{{"t.csv", kTable}, {"p.csv", kProportions}});
   const Outcome outcome = place.run(edited(kTrain, "m.json", "/proc/m.json"));
   INFO(outcome.err);
   CHECK(outcome.status == 2);

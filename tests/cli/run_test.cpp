@@ -126,7 +126,7 @@ TEST_CASE("cli: the same seed gives the same bytes whatever the threads", "[cli]
 }
 
 TEST_CASE("cli: labels never reach the instances that are dealt into bags", "[cli][bag]") {
-  const Workplace place({{"l.csv", "id,label,x1,x2\np,1,5,6\nq,0,7,8\nr,1,9,10\n"}});
+  const Workplace place(Files{{"l.csv", "id,label,x1,x2\np,1,5,6\nq,0,7,8\nr,1,9,10\n"}});
   const json report = succeed_json(
       place, "bag --input l.csv --size 2 --out-instances i.csv --out-proportions q.csv --exclude x2");
   CHECK(report["rows"] == 3);
@@ -253,7 +253,7 @@ TEST_CASE("cli: a proportion column serves as well as a file", "[cli][train]") {
 
 TEST_CASE("cli: text columns and empty cells are learnt from and predicted with", "[cli][train]") {
   const Workplace place(
-      {{"t.csv", "bag,colour,x\na,red,1\na,blue,\nb,red,3\nb,green,2\nc,blue,0\nc,blue,1\n"},
+      {{"t.csv", "bag,colour,x\na,red,1\na,blue,\nb,red,3\nb,blue,2\nc,green,0\nc,blue,1\n"},
        {"p.csv", kProportions},
        {"x.csv", "colour,x\nred,\npurple,1\n"}});
   const std::string command = kTrain + " --one-hot colour --missing mean";
@@ -343,7 +343,7 @@ TEST_CASE("cli: a reader that goes away ends predict quietly", "[cli][predict]")
 }
 
 TEST_CASE("cli: Ctrl-C while reading ends with status 130 and leaves nothing", "[cli][train]") {
-  const Workplace place({{"p.csv", kProportions}});
+  const Workplace place(Files{{"p.csv", kProportions}});
   const std::string pipe = place.path("t.csv");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   signal(SIGPIPE, SIG_IGN);

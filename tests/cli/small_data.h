@@ -19,7 +19,7 @@ inline const std::string kTrain =
 
 // A folder with t.csv, p.csv and the model m.json trained on them.
 inline Files trained(Files more = {}) {
-  const Workplace place({{"t.csv", kTable}, {"p.csv", kProportions}});
+  const Workplace place(Files{{"t.csv", kTable}, {"p.csv", kProportions}});
   static_cast<void>(place.run(kTrain));
   more.emplace("m.json", place.read("m.json"));
   more.emplace("t.csv", kTable);
