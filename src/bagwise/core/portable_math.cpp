@@ -1,5 +1,6 @@
 #include "bagwise/core/portable_math.h"
 
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -42,9 +43,13 @@ double portable_exp(double x) {
   const double low = k * kLn2Low;
   const double r = high - low;
   // e^r = 1 + r + r^2 (1/2! + r/3! + ...); terms up to r^14 leave less than 1e-18.
+  static constexpr std::array kInverseFactorials = {
+      1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+      1.0 / 362880,      1.0 / 40320,      1.0 / 5040,      1.0 / 720,      1.0 / 120,
+      1.0 / 24,          1.0 / 6,          1.0 / 2};
   double tail = 0;
-  for (int n = 14; n >= 3; --n) tail = (tail + 1) * r / n;
-  const double curve = (tail + 1) * r * r * 0.5;
+  for (const double c : kInverseFactorials) tail = tail * r + c;
+  const double curve = tail * r * r;
   const double part = 1 + (high - (low - curve));
   // Two steps, so that the power of two itself never leaves the range of a double.
   const int half = static_cast<int>(k) / 2;

@@ -14,7 +14,7 @@
 //   The vocabulary is the `features` most frequent words w1, w2, ... (rarer words would be the same in every
 //   topic and are left out). Features are log(1+tf) * idf, rows of length 1, sparse. The true plane of a task
 //   is its log-odds per unit of tf * idf, averaged over the negatives' sub-categories; the angle is exact.
-//   How far topics differ is set by bisection so that the best accuracy is the asked one; what it came to is
+//   How far topics differ is set by a search so that the best accuracy is the asked one; what it came to is
 //   estimated with the true likelihood of the counts on fresh documents (the standard error says how well).
 #pragma once
 

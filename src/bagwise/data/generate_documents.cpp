@@ -80,6 +80,12 @@ bool DocumentWorld::separate(double kappa_wanted) {
       cumulative[c][w] = sum;
     }
     if (!(sum <= kMostTokens)) return false;
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < kGuides; ++k) {
+      const double at = static_cast<double>(k) / kGuides * sum;
+      while (word + 1 < base.size() && cumulative[c][word] <= at) ++word;
+      guide[c][k] = word;
+    }
   }
   return true;
 }
@@ -90,9 +96,11 @@ void DocumentWorld::draw(std::size_t positive, std::int8_t label, Rng& rng,
   const std::vector<double>& rates = cumulative[category];
   counts.assign(rates.size(), 0);
   for (std::uint64_t left = poisson(rates.back(), rng); left > 0; --left) {
-    const double at = rng.uniform() * rates.back();
-    const auto word = std::upper_bound(rates.begin(), rates.end(), at) - rates.begin();
-    ++counts[std::min(static_cast<std::size_t>(word), rates.size() - 1)];
+    // The first word whose cumulative rate is above `at`; the guide says where to begin looking.
+    const double u = rng.uniform(), at = u * rates.back();
+    std::size_t word = guide[category][static_cast<std::size_t>(u * kGuides)];
+    while (word + 1 < rates.size() && rates[word] <= at) ++word;
+    ++counts[word];
   }
 }
 
@@ -155,23 +163,39 @@ Estimate estimate_best_accuracy(const DocumentWorld& world, std::uint64_t docume
 Result<DocumentWorld> separated_world(const GeneratorOptions& options) {
   DocumentWorld world(options);
   const std::uint64_t seed = seed_of(options.seed, Part::kSearch);
-  const auto accuracy_at = [&](double kappa) {
-    return world.separate(kappa) ? estimate_best_accuracy(world, kSearchDocuments, seed).mean : -1.0;
+  // The same random numbers for every kappa: a smooth function of it, up to single documents.
+  const auto excess_at = [&](double kappa) {
+    return world.separate(kappa)
+               ? estimate_best_accuracy(world, kSearchDocuments, seed).mean - options.best_accuracy
+               : -1.0;
   };
   double low = 0, high = 1;
-  for (double reached = accuracy_at(high); reached < options.best_accuracy; reached = accuracy_at(high)) {
-    if (reached < 0 || high > 1e6) {
+  double low_excess = 0.5 - options.best_accuracy, high_excess = excess_at(high);
+  while (high_excess < 0) {
+    if (high_excess == -1.0 || high > 1e6) {
       return Error{fmt::format("best accuracy = {} cannot be reached by documents of {} words",
                                options.best_accuracy, options.features)};
     }
     low = high;
+    low_excess = high_excess;
     high *= 2;
+    high_excess = excess_at(high);
   }
-  for (int step = 0; step < 10; ++step) {  // to 0.1 % of kappa: far below the estimate's own error
-    const double middle = (low + high) / 2;
-    (accuracy_at(middle) < options.best_accuracy ? low : high) = middle;
+  // Regula falsi with the Illinois rule: an end that stays put twice counts half.
+  for (int step = 0; step < 20; ++step) {
+    const double middle = (low * high_excess - high * low_excess) / (high_excess - low_excess);
+    const double excess = excess_at(middle);  // leaves the world at `middle`
+    if (std::abs(excess) < 1e-4) break;       // far below the estimate's own error
+    if (excess < 0) {
+      low = middle;
+      low_excess = excess;
+      high_excess /= 2;
+    } else {
+      high = middle;
+      high_excess = excess;
+      low_excess /= 2;
+    }
   }
-  world.separate((low + high) / 2);
   return world;
 }
 

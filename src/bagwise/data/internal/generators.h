@@ -70,6 +70,9 @@ struct DocumentWorld {
   std::array<std::vector<double>, kCategories> topics;  // v_c: the negatives first
   double kappa = 0;
   std::array<std::vector<double>, kCategories> cumulative;  // of the rates; the last is the document's mean
+  static constexpr std::size_t kGuides = 256;
+  std::array<std::array<std::uint32_t, kGuides>, kCategories>
+      guide{};  // first word of each 1/256 of the rate
 
   explicit DocumentWorld(const GeneratorOptions& options);
   // Sets kappa and the rates; false if documents would grow past 10,000 words.
@@ -90,7 +93,7 @@ struct Estimate {
 };
 Estimate estimate_best_accuracy(const DocumentWorld& world, std::uint64_t documents, std::uint64_t seed);
 
-// The world whose best accuracy is the asked one, found by bisection on kappa.
+// The world whose best accuracy is the asked one, found by a search on kappa.
 Result<DocumentWorld> separated_world(const GeneratorOptions& options);
 
 GeneratedData generate_gaussian(const GeneratorOptions& options);
