@@ -1,11 +1,11 @@
-// Making bags from labelled data, and guarding against labels that slip in as features.
+// Making bags from labelled data.
+//
+// Guarding against labels that slip in as features is in leak_guard.h.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "bagwise/bags/bagged_data.h"
+#include "bagwise/bags/leak_guard.h"
 #include "bagwise/bags/proportions.h"
 #include "bagwise/core/random.h"
 #include "bagwise/core/result.h"
@@ -19,11 +19,8 @@ struct DealtBags {
 };
 
 // Deals rows at random into bags of `size` (a last, smaller bag takes the rest). Bags are called "1", "2",
-// ..., with leading zeros so that they sort by number.
+// ..., with leading zeros so that they sort by number. Bags and proportions the table had are replaced.
+// Errors: no rows, no labels, a row without label, size 0.
 Result<DealtBags> deal_bags(Dataset labelled, std::uint64_t size, Rng& rng);
-
-// The features whose bag means equal the bags' proportions in every bag: the label under another name.
-// Values 0/1 are compared with the proportion, -1/1 with 2p - 1; to 1e-9.
-std::vector<std::string> leaked_features(const ReducedBags& data);
 
 }  // namespace bagwise

@@ -1,6 +1,9 @@
 #include "bagwise/comm/threads.h"
 
+#include <barrier>
+#include <cassert>
 #include <thread>
+#include <vector>
 
 namespace bagwise {
 namespace {
@@ -22,8 +25,11 @@ class ThreadCommunicator final : public Communicator {
     meeting_.parts[static_cast<std::size_t>(rank_)].assign(values.begin(), values.end());
     meeting_.everyone.arrive_and_wait();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      double total = 0;
-      for (const auto& part : meeting_.parts) total += part[i];
+      double total = meeting_.parts[0][i];
+      for (std::size_t r = 1; r < meeting_.parts.size(); ++r) {
+        assert(meeting_.parts[r].size() == values.size());
+        total += meeting_.parts[r][i];
+      }
       values[i] = total;
     }
     meeting_.everyone.arrive_and_wait();  // nobody overwrites a part that another still reads
@@ -37,6 +43,7 @@ class ThreadCommunicator final : public Communicator {
 }  // namespace
 
 void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& work) {
+  assert(ranks >= 1);
   Meeting meeting(ranks);
   std::vector<std::jthread> crew;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -1,9 +1,7 @@
 // Ranks made of threads of one process: what distributed code is tested on, without MPI.
 #pragma once
 
-#include <barrier>
 #include <functional>
-#include <vector>
 
 #include "bagwise/comm/communicator.h"
 

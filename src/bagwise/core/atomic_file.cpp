@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace bagwise {
@@ -14,48 +17,63 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
-// Devices and pipes (such as /dev/stdout) cannot be renamed over: they are written to directly.
-bool is_plain_or_absent(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+// A new file beside `path` under a name nobody else has, with the rights any new file gets; -1 and errno if
+// there can be none. (mkstemp would make it private, and asking for the umask is not safe between threads.)
+int create_beside(const std::string& path, std::string& name) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    name = fmt::format("{}.tmp-{}-{}", path, getpid(), attempt);
+    const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
 }
 
 }  // namespace
 
 Result<AtomicFile> AtomicFile::create(std::string path) {
   AtomicFile file;
-  file.path_ = std::move(path);
-  if (struct stat info{}; stat(file.path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+  file.path_ = file.destination_ = std::move(path);
+  if (file.path_.empty()) return Error{"the name of the file to write is empty; expected a file name"};
+  struct stat info {};
+  const bool exists = stat(file.path_.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
     return Error{"cannot write here: it is a folder; expected a file name", file.path_};
   }
-  if (is_plain_or_absent(file.path_)) {
-    file.temporary_ = file.path_ + ".XXXXXX";
-    file.descriptor_ = mkstemp(file.temporary_.data());
-  } else {
+  if (exists && !S_ISREG(info.st_mode)) {
+    // Devices and pipes (such as /dev/stdout) cannot be renamed over: they are written to directly.
     file.descriptor_ = open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file.descriptor_ < 0) return file.fault("open", errno);
+    return file;
   }
+  if (exists) {
+    if (access(file.path_.c_str(), W_OK) != 0) return file.fault("write to", errno);
+    // Through a symbolic link, the file it points to is replaced, not the link.
+    std::error_code code;
+    const auto real = std::filesystem::canonical(file.path_, code);
+    if (!code) file.destination_ = real.string();
+  }
+  file.descriptor_ = create_beside(file.destination_, file.temporary_);
   if (file.descriptor_ < 0) {
     const int code = errno;
     file.temporary_.clear();
     return file.fault("create", code);
   }
-  if (!file.temporary_.empty()) {
-    // mkstemp makes 0600; give the file the rights any other new file would have.
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(file.descriptor_, 0666 & ~mask) != 0) return file.fault("set the rights of", errno);
+  if (exists && fchmod(file.descriptor_, info.st_mode & 07777) != 0) {
+    return file.fault("set the rights of", errno);
   }
   return file;
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)),
+      destination_(std::move(other.destination_)),
       temporary_(std::exchange(other.temporary_, {})),
       buffer_(std::move(other.buffer_)),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(destination_, other.destination_);
   std::swap(temporary_, other.temporary_);
   std::swap(buffer_, other.buffer_);
   std::swap(descriptor_, other.descriptor_);
@@ -89,11 +107,12 @@ Result<void> AtomicFile::flush() {
 }
 
 Result<void> AtomicFile::commit() {
+  assert(descriptor_ >= 0);
   if (auto flushed = flush(); !flushed) return flushed;
   if (!temporary_.empty() && fsync(descriptor_) != 0) return fault("sync", errno);
   if (close(std::exchange(descriptor_, -1)) != 0) return fault("close", errno);
   if (!temporary_.empty()) {
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) return fault("rename to", errno);
+    if (rename(temporary_.c_str(), destination_.c_str()) != 0) return fault("rename to", errno);
     temporary_.clear();
   }
   return {};

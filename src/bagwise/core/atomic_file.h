@@ -11,6 +11,7 @@
 namespace bagwise {
 
 // A file in the making. Until commit() the old file is untouched; without a commit() nothing is left behind.
+// Devices and pipes are written to directly.
 class AtomicFile {
  public:
   // Fails where the folder does not exist or cannot be written to.
@@ -30,7 +31,9 @@ class AtomicFile {
   Result<void> flush();
   Error fault(std::string_view doing, int code) const;
 
-  std::string path_, temporary_;
+  std::string path_;         // as the user gave it
+  std::string destination_;  // the same, with symbolic links followed
+  std::string temporary_;    // empty: written to directly, or committed
   std::string buffer_;
   int descriptor_ = -1;
 };

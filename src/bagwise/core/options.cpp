@@ -24,7 +24,7 @@ Result<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, code] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-    return Error{fmt::format("\"{}\" is not a finite number", text)};
+    return unfit(text, "is not a finite number");
   }
   return value;
 }
@@ -33,7 +33,7 @@ Result<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size()) {
-    return Error{fmt::format("\"{}\" is not a whole number", text)};
+    return unfit(text, "is not a whole number");
   }
   return value;
 }
@@ -41,6 +41,8 @@ Result<std::int64_t> parse_integer(std::string_view text) {
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   return fmt::format("{}", fmt::join(parts, separator));
 }
+
+Error unfit(std::string_view text, std::string_view why) { return {fmt::format("\"{}\" {}", text, why)}; }
 
 }  // namespace options_detail
 }  // namespace bagwise

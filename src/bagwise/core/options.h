@@ -90,17 +90,18 @@ std::vector<std::string> choices_of() {
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+Error unfit(std::string_view text, std::string_view why);  // "TEXT" WHY
 
 // Sets `member` from text; the error says what was found and what was expected, without the option's name.
 template <class T>
 Result<void> assign(T& member, std::string_view text) {
   if constexpr (std::is_same_v<T, bool>) {
-    if (text != "true" && text != "false") return Error{"\"" + std::string(text) + "\" is not true or false"};
+    if (text != "true" && text != "false") return unfit(text, "is not true or false");
     member = text == "true";
   } else if constexpr (std::is_integral_v<T>) {
     auto parsed = parse_integer(text);
     if (!parsed) return parsed.error();
-    if (!std::in_range<T>(*parsed)) return Error{"\"" + std::string(text) + "\" is out of range"};
+    if (!std::in_range<T>(*parsed)) return unfit(text, "is out of range");
     member = static_cast<T>(*parsed);
   } else if constexpr (std::is_same_v<T, double> || is_optional_double<T>) {
     if constexpr (is_optional_double<T>) {
@@ -119,7 +120,7 @@ Result<void> assign(T& member, std::string_view text) {
         return {};
       }
     }
-    return Error{"\"" + std::string(text) + "\" is not one of " + join(choices_of<T>(), ", ")};
+    return unfit(text, "is not one of " + join(choices_of<T>(), ", "));
   }
   return {};
 }

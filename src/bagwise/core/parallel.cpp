@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -19,12 +22,27 @@ unsigned default_threads() {
 void parallel_for(std::size_t pieces, unsigned threads, const std::function<void(std::size_t)>& work) {
   const std::size_t workers = std::min<std::size_t>(pieces, threads == 0 ? default_threads() : threads);
   std::atomic<std::size_t> next{0};
+  std::exception_ptr thrown;
+  std::once_flag once;
   const auto run = [&] {
-    for (std::size_t i = next.fetch_add(1); i < pieces; i = next.fetch_add(1)) work(i);
+    try {
+      for (std::size_t i = next.fetch_add(1); i < pieces; i = next.fetch_add(1)) work(i);
+    } catch (...) {
+      std::call_once(once, [&] { thrown = std::current_exception(); });
+      next = pieces;  // the others stop at their next piece
+    }
   };
-  std::vector<std::jthread> crew;
-  for (std::size_t k = 1; k < workers; ++k) crew.emplace_back(run);
-  run();
+  {
+    std::vector<std::jthread> crew;
+    crew.reserve(workers);
+    try {
+      for (std::size_t k = 1; k < workers; ++k) crew.emplace_back(run);
+    } catch (const std::system_error&) {
+      // No more threads to be had: those there are do all the work.
+    }
+    run();
+  }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace bagwise

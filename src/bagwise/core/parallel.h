@@ -13,7 +13,8 @@ namespace bagwise {
 unsigned default_threads();
 
 // Calls work(i) once for every i in [0, pieces), on up to `threads` threads (0: default_threads()).
-// Returns when all are done. `work` must not throw.
+// Returns when all are done. If a piece throws (memory may run out), pieces not yet begun are left out and
+// the first exception is thrown again here.
 void parallel_for(std::size_t pieces, unsigned threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace bagwise

@@ -53,35 +53,18 @@ std::uint64_t Rng::below(std::uint64_t bound) {
   assert(bound > 0);
   // Lemire (2019): the high word of a 128-bit product, rejecting the few that would favour small values.
   __extension__ using Wide = unsigned __int128;
-  const std::uint64_t threshold = (0 - bound) % bound;
-  for (;;) {
-    const Wide product = static_cast<Wide>((*this)()) * bound;
-    if (static_cast<std::uint64_t>(product) >= threshold) return static_cast<std::uint64_t>(product >> 64);
+  Wide product = static_cast<Wide>((*this)()) * bound;
+  if (static_cast<std::uint64_t>(product) < bound) {  // seldom: only then is the division needed
+    const std::uint64_t threshold = (0 - bound) % bound;
+    while (static_cast<std::uint64_t>(product) < threshold) product = static_cast<Wide>((*this)()) * bound;
   }
+  return static_cast<std::uint64_t>(product >> 64);
 }
 
 double Rng::normal() {
   // The midpoint of one of 2^52 equal cells: never 0 or 1.
   const double p = (static_cast<double>((*this)() >> 12) + 0.5) * 0x1.0p-52;
   return normal_quantile(p);
-}
-
-double portable_log(double x) {
-  assert(x > 0 && std::isfinite(x));
-  int exponent = 0;
-  double m = std::frexp(x, &exponent);  // exact: m in [1/2, 1)
-  if (m < 0.70710678118654752440) {
-    m *= 2;
-    --exponent;
-  }
-  // log m = 2 artanh(s), s = (m - 1)/(m + 1), |s| <= 0.1716: s^2 <= 0.0295, eleven terms reach 1e-18.
-  const double s = (m - 1) / (m + 1);
-  const double z = s * s;
-  double series = 0;
-  for (int k = 23; k >= 3; k -= 2) series = (series + 1.0 / k) * z;
-  const double log_m = 2 * s + 2 * s * series;
-  constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
-  return exponent * kLn2High + (log_m + exponent * kLn2Low);
 }
 
 double normal_quantile(double p) {

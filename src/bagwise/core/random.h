@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "bagwise/core/portable_math.h"
+
 namespace bagwise {
 
 // xoshiro256** of Blackman and Vigna (2021), its state filled by splitmix64.
@@ -36,9 +38,6 @@ class Rng {
 
 // The z with P(N(0,1) <= z) = p for p in (0, 1); relative error below 1e-15 (Wichura 1988, AS 241).
 double normal_quantile(double p);
-
-// Natural logarithm by exactly rounded operations only, for x > 0 and finite; error below 2 ulp.
-double portable_log(double x);
 
 template <class T>
 void shuffle(std::span<T> items, Rng& rng) {

@@ -1,4 +1,21 @@
 // Built-in source/target data with a known truth, the same bits for the same seed on every machine.
+//
+// Half of the rows of each part are positive (exactly; one fewer than the negatives if rows are odd in
+// number), in random order. Values are rounded to 1e-6, so that the files stay small.
+//
+// gaussian: two normal classes of one covariance S, whose axes have standard deviations 1/(1 + i/20) and are
+//   mirrored, so that features are correlated and the first directions matter most. The true plane of a task
+//   is S^-1 (mean of positives - mean of negatives); the two tasks' planes have exactly the angle asked for.
+//   The means lie about one standard deviation off the origin, so the bias is not 0. The best accuracy is
+//   exact: Phi of half the Mahalanobis distance of the means. Dense rows, features x1, x2, ...
+// documents: a two-level topic hierarchy. The positives of source and target are two sub-categories of one
+//   top category; the negatives of both come from four other top categories of two sub-categories each. Word
+//   counts are Poisson, about 40 words a document, Zipf's law times how much the word belongs to the topic.
+//   The vocabulary is the `features` most frequent words w1, w2, ... (rarer words would be the same in every
+//   topic and are left out). Features are log(1+tf) * idf, rows of length 1, sparse. The true plane of a task
+//   is its log-odds per unit of tf * idf, averaged over the negatives' sub-categories; the angle is exact.
+//   How far topics differ is set by a search so that the best accuracy is the asked one; what it came to is
+//   estimated with the true likelihood of the counts on fresh documents (the standard error says how well).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +57,8 @@ struct GeneratedData {
   double angle_degrees = 0;       // between the true planes, measured
 };
 
+// Errors: an option out of range (no rows, features < 2, best_accuracy not in (0.5, 1), angle not in [0,
+// 180]), or a best accuracy that documents cannot reach.
 Result<GeneratedData> generate(const GeneratorOptions& options);
 
 }  // namespace bagwise

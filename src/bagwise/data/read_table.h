@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,20 +36,24 @@ struct TableOptions {
   bool want_labels = false;  // never set by training: labels are then not even parsed
   bool want_ids = false;
 
-  std::vector<std::string> features;  // only these, in this order; empty: every other column
-  std::vector<std::string> exclude;   // never these
-  std::vector<std::string> one_hot;   // text columns to spread into "column=value" features, values sorted
+  std::vector<std::string> features = {};  // only these, in this order; empty: every other column
+  std::vector<std::string> exclude = {};   // never these
+  std::vector<std::string> one_hot =
+      {};                             // text columns to spread into "column=value" features, values sorted
   Missing missing = Missing::kError;  // what an empty cell means
 
   // For prediction: a model's features in its order. Each must be there (a one-hot feature "column=value"
   // comes from column `column`, a value the model does not know gives zeros); columns the model does not know
   // are passed over. Sparse files give the feature called "7" from index 7. Empty: take the file's own
   // features.
-  std::vector<std::string> expected_features;
+  std::vector<std::string> expected_features = {};
   // With missing = mean at prediction: the training means, one per expected feature. Empty: the file's own.
-  std::vector<double> fill;
+  std::vector<double> fill = {};
 
   unsigned threads = 0;  // 0: one per core
+  // About how much text makes a block. The order in which sums are added follows from it, hence their last
+  // bits; whatever the threads.
+  std::size_t block_bytes = std::size_t{1} << 20;
 };
 
 // What was found out about a table before its rows are read.
@@ -76,12 +81,37 @@ Result<TableSchema> stream_table(const std::string& path, const TableOptions& op
                                  const std::function<Result<void>(TableBlock&&)>& consume,
                                  const Observer& observer = {});
 
-// Hands every block to `map` on any of the threads, then each outcome to `fold` in the order of the blocks.
-// `map` must be callable from several threads at once.
+// One row as it was parsed; everything in it is gone after the call that gets it.
+struct TableRow {
+  std::span<const double> values;       // one per feature; of a sparse table, those of `index`
+  std::span<const std::int32_t> index;  // of a sparse table: ascending
+  std::string_view group, id;           // where the table has them (and ids are wanted)
+  double share = 0, bound = 0;
+  std::int8_t label = 0;   // +1, -1 or 0 = none
+  std::uint64_t line = 0;  // within its block, from 0
+};
+
+// Takes the rows of one block, in their order, on one thread.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  virtual void add(const TableRow& row) = 0;
+};
+
+// Where a block stands in the table.
+struct BlockPlace {
+  std::uint64_t rows = 0;
+  std::uint64_t first_row = 0;   // from 0
+  std::uint64_t first_line = 0;  // of the file, from 1
+};
+
+// Gives every block a sink of its own, fills it on any of the threads, then hands the sinks back in the order
+// of the blocks. No row is ever stored on the way.
 struct ParallelTable {
-  std::function<Result<void>(const TableSchema&)> begin;                   // once, before the first block
-  std::function<std::shared_ptr<void>(TableBlock&&)> map;                  // in parallel
-  std::function<Result<void>(std::shared_ptr<void>, std::uint64_t)> fold;  // in order; block number
+  std::function<Result<void>(const TableSchema&)> begin;  // once, before the first
+  std::function<std::unique_ptr<RowSink>()> make;         // on any thread
+  std::function<Result<void>(std::unique_ptr<RowSink>, const BlockPlace& at)>
+      fold;  // in order, on the caller's
 };
 Result<TableSchema> map_table(const std::string& path, const TableOptions& options, const ParallelTable& work,
                               const Observer& observer = {});

@@ -9,14 +9,14 @@
 
 namespace bagwise {
 
-// Against labels (+1 / -1). A score > 0 predicts positive. Where a number is not defined (one class only),
-// it is absent.
+// Against labels (+1 / -1; rows labelled 0 are passed over). A score > 0 predicts positive. Where a number is
+// not defined (one class only; F1: neither a positive nor one predicted), it is absent.
 struct LabelMetrics {
   std::uint64_t rows = 0, positives = 0;
   double accuracy = 0;
   std::optional<double> balanced_accuracy, f1, auc;
-  double log_loss = 0, brier = 0;
-  double calibration_error = 0;  // expected calibration error over ten equal-width bins of probability
+  double log_loss = 0, brier = 0;  // log loss with probabilities kept 1e-15 from 0 and 1
+  double calibration_error = 0;    // expected calibration error over ten equal-width bins of probability
 };
 LabelMetrics label_metrics(std::span<const double> scores, std::span<const double> probabilities,
                            std::span<const std::int8_t> labels);

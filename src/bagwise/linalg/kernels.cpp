@@ -10,6 +10,7 @@ namespace bagwise {
 namespace {
 
 constexpr std::size_t kBlockRows = 4096;  // fixed: the bits must not depend on the number of threads
+constexpr std::size_t kBlocksAtOnce = 32;
 
 std::size_t block_count(std::size_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
 
@@ -62,15 +63,19 @@ Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsi
   assert(c.size() == row_count(rows));
   const std::size_t blocks = block_count(c.size());
   const auto columns = static_cast<Eigen::Index>(column_count(rows));
-  std::vector<Vector> parts(blocks);
-  parallel_for(blocks, threads, [&](std::size_t b) {
-    parts[b] = Vector::Zero(columns);
-    const std::size_t from = b * kBlockRows;
-    const auto part = c.subspan(from, std::min(kBlockRows, c.size() - from));
-    std::visit([&](const auto& view) { add_block(view, part, from, parts[b]); }, rows);
-  });
+  // A few blocks at a time, so that wide sparse tables do not need a whole vector for each of many blocks.
+  std::vector<Vector> parts(std::min(blocks, kBlocksAtOnce));
   Vector out = Vector::Zero(columns);
-  for (const Vector& part : parts) out += part;
+  for (std::size_t first = 0; first < blocks; first += kBlocksAtOnce) {
+    const std::size_t count = std::min(kBlocksAtOnce, blocks - first);
+    parallel_for(count, threads, [&](std::size_t b) {
+      parts[b] = Vector::Zero(columns);
+      const std::size_t from = (first + b) * kBlockRows;
+      const auto part = c.subspan(from, std::min(kBlockRows, c.size() - from));
+      std::visit([&](const auto& view) { add_block(view, part, from, parts[b]); }, rows);
+    });
+    for (std::size_t b = 0; b < count; ++b) out += parts[b];
+  }
   return out;
 }
 

@@ -1,0 +1,110 @@
+// bagwise bag: make bags and their proportions from labelled rows.
+#include <fmt/format.h>
+
+#include "bagwise/bags/deal.h"
+#include "bagwise/bags/proportions.h"
+#include "bagwise/core/random.h"
+#include "bagwise/data/read_table.h"
+#include "bagwise/data/write_table.h"
+#include "bagwise/report/table.h"
+#include "bagwise/report/training_json.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/table_arguments.h"
+
+namespace bagwise::cli {
+namespace {
+
+Result<Dataset> read_labelled(const Arguments& arguments) {
+  TableOptions table = table_options(arguments, true);
+  table.want_labels = true;
+  table.want_ids = true;
+  const std::string input = arguments.text("input");
+  ProgressBar bar(arguments.flag("quiet"));
+  auto rows = read_table(input, table, bar.observer());
+  if (!rows) return rows.error();
+  if (rows->labels.empty()) {
+    return Error{fmt::format("has no column \"{}\"; expected labels, 0/1 or -1/1", table.label_column),
+                 input};
+  }
+  return rows;
+}
+
+Result<int> run(const Arguments& arguments) {
+  const std::string instances = arguments.text("out-instances"),
+                    proportions = arguments.text("out-proportions");
+  if (auto checked = check_outputs({instances, proportions}, {arguments.text("input")}); !checked) {
+    return checked.error();
+  }
+  auto rows = read_labelled(arguments);
+  if (!rows) return rows.error();
+  Rng rng(arguments.whole("seed"));
+  auto dealt = deal_bags(std::move(*rows), arguments.whole("size"), rng);
+  if (!dealt) {
+    Error error = dealt.error();
+    if (error.file.empty()) error.file = arguments.text("input");
+    return error;
+  }
+  dealt->instances.labels.clear();  // whatever happens, no label goes out beside its features
+  if (interrupted() != 0) return 0;
+
+  MadeFiles made;
+  if (auto written = write_table(instances, dealt->instances); !written) return written.error();
+  made.add(instances);
+  if (auto written = write_proportions(proportions, dealt->proportions); !written) return written.error();
+  made.keep();
+  const std::size_t count = dealt->instances.rows(), bags = dealt->proportions.bags.size();
+  if (arguments.flag("json")) {
+    print(to_text(Json{{"rows", count},
+                       {"bags", bags},
+                       {"size", arguments.whole("size")},
+                       {"seed", arguments.whole("seed")},
+                       {"instances", instances},
+                       {"proportions", proportions}},
+                  2) +
+          "\n");
+  } else if (!arguments.flag("quiet")) {
+    print(fmt::format("{}: {} in {}, no labels\n{}: the share of positives of each bag\n", instances,
+                      count_of(count, "row", "rows"), count_of(bags, "bag", "bags"), proportions));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command bag_command() {
+  std::vector<Option> options = {
+      {.name = "input", .value = "FILE", .help = "the table of labelled rows", .required = true},
+      {.name = "size",
+       .value = "N",
+       .help = "rows per bag; a last, smaller bag takes the rest",
+
+       .kind = Kind::kWhole,
+       .required = true,
+       .least = 1},
+      {.name = "out-instances",
+       .value = "FILE",
+       .help = "where the rows go, with a bag column and without labels",
+       .required = true},
+      {.name = "out-proportions",
+       .value = "FILE",
+       .help = "where the proportions go: bag,proportion,size",
+       .required = true},
+      seed_option(),
+      threads_option(),
+      quiet_option(),
+      json_option(),
+  };
+  append(options, feature_options());
+  append(options, column_options());
+  return {"bag",
+          "make bags and their proportions from labelled rows",
+          "--input labelled.csv --size 8 --out-instances I.csv --out-proportions P.csv [OPTION]...",
+          "Deals the rows at random into bags. The rows stay in their order; the labels are left out.",
+          std::move(options),
+          run};
+}
+
+}  // namespace bagwise::cli

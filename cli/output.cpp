@@ -1,0 +1,68 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace bagwise::cli {
+namespace {
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
+Error output_fault() { return {fmt::format("cannot write: {}", std::strerror(errno)), "standard output"}; }
+
+}  // namespace
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Result<void> finish_output() {
+  errno = EIO;  // in case an earlier, unchecked write failed
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return output_fault();
+  return {};
+}
+
+Result<void> check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const std::string& input : inputs) {
+      if (same_file(outputs[i], input))
+        return Error{"is both an input and the output; expected another name", outputs[i]};
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (same_file(outputs[i], outputs[j]))
+        return Error{"is asked for as two outputs; expected two names", outputs[i]};
+    }
+    if (auto probe = AtomicFile::create(outputs[i]); !probe) return probe.error();
+  }
+  return {};
+}
+
+Result<Sink> Sink::open(const std::string& path) {
+  Sink sink;
+  if (!path.empty() && path != "-") {
+    auto file = AtomicFile::create(path);
+    if (!file) return file.error();
+    sink.file_ = std::move(*file);
+  }
+  return sink;
+}
+
+Result<void> Sink::write(std::string_view bytes) {
+  if (file_) return file_->write(bytes);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) return output_fault();
+  return {};
+}
+
+Result<void> Sink::close() { return file_ ? file_->commit() : finish_output(); }
+
+MadeFiles::~MadeFiles() {
+  std::error_code ignored;
+  for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+}
+
+}  // namespace bagwise::cli

@@ -1,0 +1,47 @@
+// Where results go: standard output, or files that are written whole or not at all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bagwise/core/atomic_file.h"
+#include "bagwise/core/result.h"
+
+namespace bagwise::cli {
+
+void print(std::string_view text);  // to standard output; faults are told by finish_output()
+Result<void> finish_output();       // flushes standard output
+
+// Before long work: every output can be created, none is an input of the same command, none another output.
+Result<void> check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs);
+
+// "-" or nothing is standard output; else a file that appears, whole, on close().
+class Sink {
+ public:
+  static Result<Sink> open(const std::string& path);
+  Result<void> write(std::string_view bytes);
+  Result<void> close();
+  [[nodiscard]] bool is_standard_output() const { return !file_.has_value(); }
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+// Files made by a command that makes several: taken away again unless all of them came about.
+class MadeFiles {
+ public:
+  MadeFiles() = default;
+  ~MadeFiles();
+  MadeFiles(const MadeFiles&) = delete;
+  MadeFiles& operator=(const MadeFiles&) = delete;
+
+  void add(std::string path) { paths_.push_back(std::move(path)); }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+}  // namespace bagwise::cli

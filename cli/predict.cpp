@@ -1,0 +1,229 @@
+// bagwise predict: a score, a probability and a label for every row of a table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+#include "bagwise/core/parallel.h"
+#include "bagwise/data/write_table.h"
+#include "bagwise/report/model_file.h"
+#include "bagwise/report/table.h"
+#include "bagwise/report/training_json.h"
+#include "cli/bag_ledger.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/table_arguments.h"
+
+namespace bagwise::cli {
+namespace {
+
+struct Totals {
+  std::uint64_t rows = 0, positives = 0;
+};
+
+// What prediction needs of a model, and where its labels come from.
+struct Predictor {
+  Plane plane;
+  Probability probability;
+  std::optional<double> threshold;  // on the probability; none: a score > 0 is positive
+
+  [[nodiscard]] bool positive(double score) const {
+    return threshold ? probability.of(score) > *threshold : score > 0;
+  }
+};
+
+constexpr std::string_view kHeader = "id,score,probability,label\n";
+
+void write_row(std::string& out, std::string_view id, double score, double probability, bool positive) {
+  fmt::format_to(std::back_inserter(out), "{},{},{},{}\n", id, score, probability, positive ? 1 : 0);
+}
+
+std::string id_of(const Dataset& rows, std::size_t i, std::uint64_t first_row) {
+  return rows.ids.empty() ? fmt::format("{}", first_row + i + 1) : csv_cell(rows.ids[i]);
+}
+
+// Scores one block and writes its rows as text, in fixed pieces on all threads.
+std::string block_text(const TableBlock& block, const Predictor& predictor, unsigned threads,
+                       Totals& totals) {
+  constexpr std::size_t kPiece = 4096;
+  const auto f = scores(predictor.plane, block.rows.features.view(), threads);
+  struct Piece {
+    std::string text;
+    std::uint64_t positives = 0;
+  };
+  std::vector<Piece> pieces((f.size() + kPiece - 1) / kPiece);
+  parallel_for(pieces.size(), threads, [&](std::size_t p) {
+    for (std::size_t i = p * kPiece; i < std::min((p + 1) * kPiece, f.size()); ++i) {
+      const bool positive = predictor.positive(f[i]);
+      write_row(pieces[p].text, id_of(block.rows, i, block.first_row), f[i], predictor.probability.of(f[i]),
+                positive);
+      pieces[p].positives += positive ? 1 : 0;
+    }
+  });
+  std::string text;
+  for (const Piece& piece : pieces) {
+    text += piece.text;
+    totals.positives += piece.positives;
+  }
+  totals.rows += f.size();
+  return text;
+}
+
+// Block by block, in constant memory.
+Result<Totals> predict_streaming(const std::string& input, const TableOptions& table,
+                                 const Predictor& predictor, Sink& sink, const Observer& observer) {
+  Totals totals;
+  const auto consume = [&](TableBlock&& block) {
+    return sink.write(block_text(block, predictor, table.threads, totals));
+  };
+  if (auto done = stream_table(input, table, consume, observer); !done) return done.error();
+  return totals;
+}
+
+// In each bag the round(p * rows) highest scores are positive; of equal scores the earlier rows.
+std::vector<bool> labels_by_bag(const std::vector<double>& f, const std::vector<std::uint32_t>& bag_of_row,
+                                const std::vector<BagLedger::Bag>& bags) {
+  std::vector<std::size_t> order(f.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return f[a] > f[b]; });
+  std::vector<std::int64_t> left(bags.size());
+  for (std::size_t k = 0; k < bags.size(); ++k) {
+    left[k] = std::llround(bags[k].known * static_cast<double>(bags[k].rows));
+  }
+  std::vector<bool> out(f.size());
+  for (const std::size_t i : order) out[i] = left[bag_of_row[i]]-- > 0;
+  return out;
+}
+
+// Scores, names and bags of all rows are held until the last one is known; the features are not.
+Result<Totals> predict_by_bag(const std::string& input, TableOptions table, const Predictor& predictor,
+                              ProportionTable proportions, Sink& sink, const Observer& observer) {
+  BagLedger ledger(std::move(proportions));
+  std::vector<double> f;
+  std::vector<std::uint32_t> bag_of_row;
+  std::vector<std::string> ids;
+  table.want_groups = true;
+  const auto consume = [&](TableBlock&& block) -> Result<void> {
+    auto bags = ledger.enter(block, input);
+    if (!bags) return bags.error();
+    bag_of_row.insert(bag_of_row.end(), bags->begin(), bags->end());
+    const auto more = scores(predictor.plane, block.rows.features.view(), table.threads);
+    f.insert(f.end(), more.begin(), more.end());
+    std::move(block.rows.ids.begin(), block.rows.ids.end(), std::back_inserter(ids));
+    return {};
+  };
+  if (auto done = stream_table(input, table, consume, observer); !done) return done.error();
+  if (auto checked = ledger.check(input); !checked) return checked.error();
+
+  const auto labels = labels_by_bag(f, bag_of_row, ledger.bags());
+  std::string text;
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    write_row(text, ids.empty() ? fmt::format("{}", i + 1) : csv_cell(ids[i]), f[i],
+              predictor.probability.of(f[i]), labels[i]);
+    if (text.size() < (1 << 16) && i + 1 < f.size()) continue;
+    if (auto written = sink.write(text); !written) return written.error();
+    text.clear();
+  }
+  return Totals{f.size(), static_cast<std::uint64_t>(std::count(labels.begin(), labels.end(), true))};
+}
+
+Result<Totals> predict(const Arguments& arguments, const Model& model, const Predictor& predictor,
+                       Sink& sink) {
+  TableOptions table = table_options(arguments, model);
+  table.want_ids = true;
+  if (auto written = sink.write(kHeader); !written) return written.error();
+  // A bar would run through rows that go to the same terminal.
+  ProgressBar bar(arguments.flag("quiet") || sink.is_standard_output());
+  const std::string input = arguments.text("input");
+  if (!arguments.has("proportions")) return predict_streaming(input, table, predictor, sink, bar.observer());
+  auto proportions = read_proportions(arguments.text("proportions"));
+  if (!proportions) return proportions.error();
+  return predict_by_bag(input, table, predictor, std::move(*proportions), sink, bar.observer());
+}
+
+Result<int> run(const Arguments& arguments) {
+  const std::string output = arguments.text("output");
+  const bool to_file = !output.empty() && output != "-";
+  if (arguments.flag("json") && !to_file) {
+    return Error{"--json: the predictions already go to standard output; give them a file with -o"};
+  }
+  if (arguments.has("threshold") && arguments.has("proportions")) {
+    return Error{"--threshold and --proportions both decide the labels; expected one of the two"};
+  }
+  const auto model = load_model(arguments.text("model"));
+  if (!model) return model.error();
+  const auto task = model->find_task(arguments.text("task"));
+  if (!task) return Error{"--task: " + task.error().message};
+  if (to_file) {
+    auto checked = check_outputs(
+        {output}, {arguments.text("model"), arguments.text("input"), arguments.text("proportions")});
+    if (!checked) return checked.error();
+  }
+  auto sink = Sink::open(output);
+  if (!sink) return sink.error();
+
+  Predictor predictor{raw_plane(*model, *task), model->tasks[*task].probability, {}};
+  if (arguments.has("threshold")) predictor.threshold = arguments.number("threshold");
+  const auto totals = predict(arguments, *model, predictor, *sink);
+  if (!totals) return totals.error();
+  if (interrupted() != 0) return 0;
+  if (auto closed = sink->close(); !closed) return closed.error();
+  if (arguments.flag("json")) {
+    print(to_text(Json{{"rows", totals->rows}, {"positives", totals->positives}, {"output", output}}, 2) +
+          "\n");
+  } else if (to_file && !arguments.flag("quiet")) {
+    print(fmt::format("{}: {}, {} of them positive\n", output, count_of(totals->rows, "row", "rows"),
+                      totals->positives));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command predict_command() {
+  std::vector<Option> options = {
+      {.name = "model", .value = "FILE", .help = "a model that bagwise train wrote", .required = true},
+      {.name = "input",
+       .value = "FILE",
+       .help = "the table of rows; it needs the model's features, more columns do no harm",
+       .required = true},
+      {.name = "output",
+       .value = "FILE",
+       .help = "where the predictions go; - is standard output",
+       .fallback = "-",
+       .shown = "standard output",
+       .letter = 'o'},
+      {.name = "task",
+       .value = "TASK",
+       .help = "whose plane: target, source, a task's name, or its number from 1",
+       .fallback = "target"},
+      {.name = "threshold",
+       .value = "T",
+       .help = "label 1 where the probability is above T",
+       .shown = "label 1 where the score is above 0",
+       .kind = Kind::kNumber,
+       .least = 0,
+       .most = 1},
+      {.name = "proportions",
+       .value = "FILE",
+       .help = "the known share of positives of each bag: in a bag of n rows the round(share * n) highest "
+               "scores get "
+               "label 1. Scores and row names are then held in memory until the last row is read",
+       .shown = "none"},
+  };
+  append(options, {threads_option(), quiet_option(), json_option()});
+  append(options, column_options());
+  return {"predict",
+          "score and label the rows of a table",
+          "--model model.json --input X.csv [-o out.csv] [OPTION]...",
+          "Writes id,score,probability,label (label 0 or 1), one line per row in the order of the input, in "
+          "constant\n"
+          "memory. The file appears when it is complete.",
+          std::move(options),
+          run};
+}
+
+}  // namespace bagwise::cli

@@ -1,0 +1,386 @@
+// bagwise train: fit a model to bags and their proportions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <list>
+
+#include "bagwise/bags/deal.h"
+#include "bagwise/bags/proportions.h"
+#include "bagwise/bags/reduce_table.h"
+#include "bagwise/core/timing.h"
+#include "bagwise/methods/registry.h"
+#include "bagwise/report/model_file.h"
+#include "bagwise/report/table.h"
+#include "bagwise/report/training_json.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/suggest.h"
+#include "cli/table_arguments.h"
+
+namespace bagwise::cli {
+namespace {
+
+struct TaskFiles {
+  std::string name, table, proportions;  // no proportions: the table has a column of them
+};
+
+struct Seconds {
+  double read = 0, reduce = 0, solve = 0, total = 0;
+};
+
+// One task in memory; `fill` is what its empty cells became.
+struct LoadedTask {
+  TrainingTask task;
+  std::optional<BaggedData> rows;
+  std::vector<double> fill;
+};
+
+std::string methods_with(const std::string& option) {
+  std::vector<std::string> names;
+  for (const Method& method : methods()) {
+    if (std::any_of(method.options.begin(), method.options.end(),
+                    [&](const auto& o) { return o.name == option; })) {
+      names.push_back(method.name);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool has_option(const Method& method, const std::string& name) {
+  return std::any_of(method.options.begin(), method.options.end(),
+                     [&](const auto& o) { return o.name == name; });
+}
+
+// The options given for the method, as text; an option of another method is an error that says whose it is.
+Result<OptionTexts> method_options(const Arguments& arguments, const Method& method) {
+  OptionTexts out;
+  for (const Method& any : methods()) {
+    for (const OptionInfo& option : any.options) {
+      if (!arguments.has(option.name)) continue;
+      if (!has_option(method, option.name)) {
+        return Error{fmt::format("--{} is no option of {}; methods that have it: {}", option.name,
+                                 method.name, methods_with(option.name))};
+      }
+      out[option.name] = arguments.text(option.name);
+    }
+  }
+  return out;
+}
+
+Result<const Method*> chosen_method(const Arguments& arguments) {
+  const std::string name = arguments.text("method");
+  const Method* method = find_method(name);
+  if (method != nullptr) return method;
+  std::vector<std::string> known;
+  for (const Method& any : methods()) known.push_back(any.name);
+  return Error{
+      fmt::format("--method: there is no method \"{}\"; {}", name,
+                  suggestion(name, known, fmt::format("expected one of {}", fmt::join(known, ", "))))};
+}
+
+// Sources in order, the target last.
+Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method) {
+  const auto sources = arguments.texts("source");
+  const auto proportions = arguments.texts("source-proportions");
+  if (!sources.empty() && !method.uses_sources) {
+    return Error{fmt::format("--source {}: {} learns from the target alone; leave the source out", sources[0],
+                             method.name)};
+  }
+  if (!proportions.empty() && proportions.size() != sources.size()) {
+    return Error{
+        fmt::format("--source-proportions is given {} times and --source {} times; expected one for each",
+                    proportions.size(), sources.size())};
+  }
+  std::vector<TaskFiles> out;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    out.push_back({i == 0 ? "source" : fmt::format("source-{}", i + 1), sources[i],
+                   proportions.empty() ? "" : proportions[i]});
+  }
+  out.push_back({"target", arguments.text("target"), arguments.text("target-proportions")});
+  return out;
+}
+
+bool wants_scaling(const Method& method, const OptionTexts& options) {
+  if (const auto given = options.find("scale"); given != options.end()) return given->second != "none";
+  const auto info = std::find_if(method.options.begin(), method.options.end(),
+                                 [](const auto& o) { return o.name == "scale"; });
+  return info != method.options.end() && to_text(info->default_value) != "none";
+}
+
+// Reads one task: sums per bag in one pass, or every row where the method needs them.
+Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, bool needs_rows, bool moments,
+                             const Observer& observer, Seconds& seconds) {
+  LoadedTask out;
+  out.task.name = files.name;
+  std::optional<ProportionTable> known;
+  if (!files.proportions.empty()) {
+    auto read = read_proportions(files.proportions);
+    if (!read) return read.error();
+    known = std::move(*read);
+  }
+  const ProportionTable* proportions = known ? &*known : nullptr;
+  Stopwatch reading;
+  if (!needs_rows || table.missing == Missing::kMean) {
+    auto sums = reduce_table(files.table, table, {.moments = moments}, observer);
+    seconds.read += reading.seconds();
+    if (!sums) return sums.error();
+    out.fill = sums->schema.fill;
+    Stopwatch joining;
+    auto reduced = attach_proportions(std::move(*sums), files.table, proportions);
+    seconds.reduce += joining.seconds();
+    if (!reduced) return reduced.error();
+    out.task.reduced = std::move(*reduced);
+  }
+  if (needs_rows) {
+    Stopwatch reading_rows;
+    auto instances = read_table(files.table, table, observer);
+    seconds.read += reading_rows.seconds();
+    if (!instances) return instances.error();
+    Stopwatch joining;
+    auto rows = attach_proportions(std::move(*instances), files.table, proportions);
+    if (!rows) return rows.error();
+    out.rows = std::move(*rows);
+    out.task.reduced = reduce(*out.rows, table.threads);
+    seconds.reduce += joining.seconds();
+  }
+  return out;
+}
+
+Result<void> check_leaks(const LoadedTask& task, const TaskFiles& files) {
+  const auto leaks = leaked_features(task.task.reduced);
+  if (leaks.empty()) return {};
+  return Error{
+      fmt::format("the feature \"{0}\" has each bag's proportion as its mean in every bag: it is the label "
+                  "under another name; leave it out with --exclude {0} or keep it with --allow-leak",
+                  leaks[0]),
+      files.table};
+}
+
+// The first name of `a` that `b` lacks.
+const std::string* lacking(const std::vector<std::string>& a, std::vector<std::string> b) {
+  std::sort(b.begin(), b.end());
+  const auto found = std::find_if(
+      a.begin(), a.end(), [&](const auto& name) { return !std::binary_search(b.begin(), b.end(), name); });
+  return found == a.end() ? nullptr : &*found;
+}
+
+Result<void> check_same_features(const std::vector<std::string>& target, const std::string& target_file,
+                                 const std::vector<std::string>& source, const std::string& source_file) {
+  if (const auto* name = lacking(target, source)) {
+    return Error{fmt::format("has no feature \"{}\", which the target {} has", *name, target_file),
+                 source_file};
+  }
+  if (const auto* name = lacking(source, target)) {
+    return Error{fmt::format("has a feature \"{}\", which the target {} lacks; --exclude leaves it out",
+                             *name, target_file),
+                 source_file};
+  }
+  return {};
+}
+
+// All tasks, with the same features in the same order.
+Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::vector<TaskFiles>& files,
+                                         const Method& method, bool moments, const Observer& observer,
+                                         Seconds& seconds) {
+  TableOptions table = table_options(arguments, true);
+  table.want_groups = true;
+  const auto load = [&](const TaskFiles& one) {
+    return load_task(one, table, method.needs_instances, moments, observer, seconds);
+  };
+  std::list<LoadedTask> out;
+  for (auto one = files.rbegin(); one != files.rend(); ++one) {
+    auto loaded = load(*one);
+    if (!loaded) return loaded.error();
+    if (!out.empty()) {
+      const auto& target = out.back().task.reduced.feature_names;
+      const auto& source = loaded->task.reduced.feature_names;
+      if (auto same = check_same_features(target, files.back().table, source, one->table); !same)
+        return same.error();
+      if (source != target) {
+        table.expected_features = target;
+        loaded = load(*one);
+        if (!loaded) return loaded.error();
+      }
+      table.expected_features.clear();
+    }
+    if (!arguments.flag("allow-leak")) {
+      if (auto checked = check_leaks(*loaded, *one); !checked) return checked.error();
+    }
+    out.push_front(std::move(*loaded));
+  }
+  return out;
+}
+
+std::string as_json(const Model& model, const Seconds& seconds, const std::string& output) {
+  Json out;
+  out["method"] = model.method;
+  out.update(to_json(model.training));
+  out["options"] = to_json(model.options);
+  out["seconds"] = {
+      {"read", seconds.read}, {"reduce", seconds.reduce}, {"solve", seconds.solve}, {"total", seconds.total}};
+  out["peak_memory_bytes"] = peak_memory_bytes();
+  out["model"] = output;
+  return to_text(out, 2) + "\n";
+}
+
+std::string as_text(const Model& model, const Seconds& seconds, const std::string& output) {
+  const TrainingReport& report = model.training;
+  std::string out =
+      fmt::format("{}: {} in {}, {}\n\n", model.method, count_of(report.instances, "instance", "instances"),
+                  count_of(report.bags, "bag", "bags"), count_of(report.features, "feature", "features"));
+  out += fmt::format("  objective     {:.9g}\n", report.objective);
+  if (report.relative_gap) {
+    out += fmt::format("  relative gap  {:.2g} ({})\n", *report.relative_gap, report.termination);
+  } else {
+    out += fmt::format("  ended         {} after {}\n", report.termination,
+                       count_of(static_cast<std::uint64_t>(report.rounds), "round", "rounds"));
+  }
+  out +=
+      fmt::format("  time          {:.2f} s (reading {:.2f}, solving {:.2f}), at most {:.0f} MB of memory\n",
+                  seconds.total, seconds.read + seconds.reduce, seconds.solve,
+                  static_cast<double>(peak_memory_bytes()) / 1e6);
+  out += fmt::format("  model         {}\n", output);
+  for (const std::string& warning : report.warnings) out += fmt::format("\nwarning: {}\n", warning);
+  return out;
+}
+
+Result<int> run(const Arguments& arguments) {
+  Stopwatch total;
+  Seconds seconds;
+  const auto method = chosen_method(arguments);
+  if (!method) return method.error();
+  const auto options = method_options(arguments, **method);
+  if (!options) return options.error();
+  const auto files = task_files(arguments, **method);
+  if (!files) return files.error();
+  const std::string output = arguments.text("output");
+  std::vector<std::string> inputs;
+  for (const TaskFiles& task : *files) {
+    inputs.push_back(task.table);
+    if (!task.proportions.empty()) inputs.push_back(task.proportions);
+  }
+  if (auto checked = check_outputs({output}, inputs); !checked) return checked.error();
+
+  Result<Fit> fit = Error{};
+  {
+    ProgressBar bar(arguments.flag("quiet"));
+    auto tasks =
+        load_tasks(arguments, *files, **method, wants_scaling(**method, *options), bar.observer(), seconds);
+    if (!tasks) return tasks.error();
+    std::vector<TrainingTask> seen;
+    for (LoadedTask& loaded : *tasks) {
+      loaded.task.rows = loaded.rows ? &*loaded.rows : nullptr;
+      seen.push_back(std::move(loaded.task));
+    }
+    fit = (*method)->fit(seen, *options,
+                         {.seed = arguments.whole("seed"),
+                          .threads = static_cast<unsigned>(arguments.whole("threads")),
+                          .observer = bar.observer()});
+    if (!fit) return fit.error();
+    fit->model.one_hot = split_names(arguments.texts("one-hot"));
+    fit->model.missing = arguments.text("missing");
+    fit->model.fill = tasks->back().fill;
+  }
+  if (interrupted() != 0) return 0;  // main turns this into the signal's status; nothing is written
+  if (auto saved = save_model(output, fit->model); !saved) return saved.error();
+
+  seconds.solve = fit->solve_seconds;
+  seconds.total = total.seconds();
+  const Model& model = fit->model;
+  if (arguments.flag("json")) {
+    print(as_json(model, seconds, output));
+  } else if (!arguments.flag("quiet")) {
+    print(as_text(model, seconds, output));
+  }
+  if (model.training.termination == "converged") return 0;
+  std::fputs(
+      fmt::format("bagwise: the fit ended by {} before it reached what was asked (relative gap {:.2g}); the "
+                  "model is written and says so\n",
+                  model.training.termination, model.training.relative_gap.value_or(0))
+          .c_str(),
+      stderr);
+  return 1;
+}
+
+// The options of every method, each method's under its own heading.
+std::vector<Option> options_of_methods() {
+  std::vector<Option> out;
+  for (const Method& method : methods()) {
+    for (const OptionInfo& info : method.options) {
+      out.push_back({.name = info.name,
+                     .value = info.type == "choice" ? info.rule
+                              : info.type == "flag" ? "true|false"
+                                                    : "X",
+                     .help = info.type == "choice" || info.rule.empty()
+                                 ? info.help
+                                 : fmt::format("{}; {} {}", info.help, info.name, info.rule),
+                     .shown = to_text(info.default_value),
+                     .group = fmt::format("Options of {} ({})", method.name, method.summary)});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Command train_command() {
+  std::vector<std::string> names;
+  for (const Method& method : methods()) names.push_back(method.name);
+  std::vector<Option> options = {
+      {.name = "method",
+       .value = "M",
+       .help = fmt::format("how to learn: {}", fmt::join(names, ", ")),
+       .group = "Data",
+       .required = true},
+      {.name = "target",
+       .value = "FILE",
+       .help = "the instances to learn from, one per row",
+       .group = "Data",
+       .required = true},
+      {.name = "target-proportions",
+       .value = "FILE",
+       .help = "the share of positives of each bag: bag,proportion[,size] or bag,positives,size",
+       .shown = "the proportion column of the instances",
+       .group = "Data"},
+      {.name = "source",
+       .value = "FILE",
+       .help = "the instances of a related task, for methods that transfer; may be given several times",
+       .shown = "none",
+       .group = "Data",
+       .repeatable = true},
+      {.name = "source-proportions",
+       .value = "FILE",
+       .help = "the proportions of that source's bags; once per --source, in their order",
+       .shown = "the proportion column of the source",
+       .group = "Data",
+       .repeatable = true},
+      {.name = "output",
+       .value = "FILE",
+       .help = "where the model goes",
+       .group = "Data",
+       .letter = 'o',
+       .required = true},
+      {.name = "allow-leak",
+       .help = "accept a feature that tells every bag's proportion exactly",
+       .group = "Data",
+       .kind = Kind::kFlag},
+  };
+  append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
+  append(options, feature_options());
+  append(options, column_options());
+  append(options, options_of_methods());
+  return {
+      "train",
+      "fit a model to bags and their proportions",
+      "--method M --target T.csv --target-proportions P.csv -o model.json [OPTION]...",
+      "Reads the instances once, keeping sums per bag only (unless the method needs single rows), fits, and\n"
+      "writes the model. Labels are never read. Exit status 1: the fit ended before it reached the gap "
+      "asked\n"
+      "for; the model is written all the same and says so. Ctrl-C stops cleanly and writes nothing.",
+      std::move(options),
+      run};
+}
+
+}  // namespace bagwise::cli

@@ -1,0 +1,37 @@
+#include "bagwise/bags/leak_guard.h"
+
+#include <cmath>
+
+namespace bagwise {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+
+// Whether the mean of feature j is slope * p + offset in every bag that has rows (and there is one).
+bool follows(const ReducedBags& data, const DenseView& means, std::size_t j, double slope, double offset) {
+  bool any = false;
+  for (std::size_t k = 0; k < means.rows; ++k) {
+    if (data.sums.count(k) == 0) continue;
+    any = true;
+    const double expected = slope * data.bags.proportions[k] + offset;
+    if (!(std::abs(means.row(k)[j] - expected) <= kTolerance)) return false;
+  }
+  return any;
+}
+
+}  // namespace
+
+std::vector<std::string> leaked_features(const ReducedBags& data) {
+  const DenseRows means = data.sums.means();
+  const DenseView view = means.view();
+  std::vector<std::string> leaked;
+  for (std::size_t j = 0; j < data.feature_names.size(); ++j) {
+    if (follows(data, view, j, 1, 0) || follows(data, view, j, 2, -1) || follows(data, view, j, -1, 1) ||
+        follows(data, view, j, -2, 1)) {
+      leaked.push_back(data.feature_names[j]);
+    }
+  }
+  return leaked;
+}
+
+}  // namespace bagwise

@@ -1,0 +1,16 @@
+// Guarding against labels that slip in as features.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bagwise/bags/bagged_data.h"
+
+namespace bagwise {
+
+// The features whose bag means equal the bags' proportions in every bag: the label under another name.
+// Values 0/1 are compared with the proportion p, -1/1 with 2p - 1, and the opposite class's with 1 - p and
+// 1 - 2p; to 1e-9. In their order.
+std::vector<std::string> leaked_features(const ReducedBags& data);
+
+}  // namespace bagwise

@@ -1,0 +1,275 @@
+#include "bagwise/bags/proportions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bagwise/core/atomic_file.h"
+#include "bagwise/core/options.h"
+#include "bagwise/data/csv_records.h"
+#include "bagwise/data/write_table.h"
+
+namespace bagwise {
+namespace {
+
+constexpr const char* kExpectedHeader =
+    "expected bag,proportion or bag,proportion,size or bag,positives,size";
+
+std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
+
+// Reads the records of a proportions file, one after the other.
+class ProportionReader {
+ public:
+  explicit ProportionReader(const std::string& path) : path_(path) { out_.file = path; }
+
+  Result<void> header(const std::vector<std::string>& names) {
+    names_ = names;
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      int* const place = names[c] == "bag"          ? &bag_
+                         : names[c] == "proportion" ? &proportion_
+                         : names[c] == "positives"  ? &positives_
+                         : names[c] == "size"       ? &size_
+                                                    : nullptr;
+      if (place == nullptr) {
+        return Error{fmt::format("is not known in a table of proportions; {}", kExpectedHeader), path_, 1,
+                     column(c)};
+      }
+      if (*place >= 0) return Error{"occurs twice; expected every column once", path_, 1, column(c)};
+      *place = static_cast<int>(c);
+    }
+    if (bag_ < 0) return Error{fmt::format("there is no column bag; {}", kExpectedHeader), path_, 1};
+    if (proportion_ >= 0 && positives_ >= 0) {
+      return Error{fmt::format("has both proportion and positives; {}", kExpectedHeader), path_, 1};
+    }
+    if (proportion_ < 0 && positives_ < 0) {
+      return Error{fmt::format("there is no column proportion or positives; {}", kExpectedHeader), path_, 1};
+    }
+    if (positives_ >= 0 && size_ < 0) {
+      return Error{fmt::format("has positives but no size; {}", kExpectedHeader), path_, 1};
+    }
+    return {};
+  }
+
+  Result<void> record(const std::vector<std::string_view>& cells, std::uint64_t line) {
+    const auto cell = [&](int c) { return cells[static_cast<std::size_t>(c)]; };
+    KnownProportion known;
+    known.line = line;
+    if (cell(bag_).empty()) return fault("is empty; expected the name of a bag", line, bag_);
+    if (size_ >= 0) {
+      auto size = whole_number(cell(size_), line, size_);
+      if (!size) return size.error();
+      if (*size == 0) return fault("\"0\" is no size; expected at least one row in a bag", line, size_);
+      known.size = *size;
+    }
+    if (proportion_ >= 0) {
+      const auto value = options_detail::parse_number(cell(proportion_));
+      if (!value) {
+        return fault(quoted(cell(proportion_)) + " is not a number; expected a proportion between 0 and 1",
+                     line, proportion_);
+      }
+      if (!(*value >= 0 && *value <= 1)) {
+        return fault(quoted(cell(proportion_)) + " is outside [0, 1]; expected a proportion between 0 and 1",
+                     line, proportion_);
+      }
+      known.proportion = *value;
+    } else {
+      auto positives = whole_number(cell(positives_), line, positives_);
+      if (!positives) return positives.error();
+      if (*positives > *known.size) {
+        return fault(fmt::format("{} positives are more than the size {}; expected at most the size",
+                                 *positives, *known.size),
+                     line, positives_);
+      }
+      known.proportion = static_cast<double>(*positives) / static_cast<double>(*known.size);
+    }
+    const auto [at, fresh] = out_.bags.emplace(cell(bag_), known);
+    if (!fresh) {
+      return fault(fmt::format("bag {} has a proportion already, in line {}; expected one per bag",
+                               quoted(cell(bag_)), at->second.line),
+                   line, bag_);
+    }
+    return {};
+  }
+
+  Result<ProportionTable> take() {
+    if (out_.bags.empty()) return Error{"has a header but no rows; expected one per bag", path_};
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] std::string column(std::size_t c) const { return fmt::format("{} ({})", c + 1, names_[c]); }
+  [[nodiscard]] Error fault(std::string message, std::uint64_t line, int c) const {
+    return {std::move(message), path_, line, column(static_cast<std::size_t>(c))};
+  }
+  [[nodiscard]] Result<std::uint64_t> whole_number(std::string_view text, std::uint64_t line, int c) const {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data(), end, value);
+    if (code != std::errc{} || stop != end) {
+      return fault(quoted(text) + " is not a whole number; expected a number of rows", line, c);
+    }
+    return value;
+  }
+
+  const std::string& path_;
+  std::vector<std::string> names_;
+  int bag_ = -1, proportion_ = -1, positives_ = -1, size_ = -1;
+  ProportionTable out_;
+};
+
+// The bags of some instances, before proportions are known: names in any order, and how many rows each has.
+struct CountedBags {
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> counts;
+  std::vector<double> shares;  // from a column; empty = none
+};
+
+// The bags sorted by name with their proportions, and where each came from.
+struct JoinedBags {
+  Bags bags;
+  std::vector<std::uint32_t> order;  // bag k is order[k] of the input
+};
+
+Result<JoinedBags> join(CountedBags found, const std::string& file, const ProportionTable* table) {
+  if (table != nullptr && !found.shares.empty()) {
+    return Error{fmt::format("has a proportion column, and {} gives proportions too; expected one of the two",
+                             table->file),
+                 file};
+  }
+  if (table == nullptr && found.shares.empty()) {
+    return Error{"has no proportion column and no file of proportions was given; expected one of the two",
+                 file};
+  }
+  JoinedBags out;
+  out.order.resize(found.names.size());
+  std::iota(out.order.begin(), out.order.end(), 0U);
+  std::sort(out.order.begin(), out.order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return found.names[a] < found.names[b]; });
+  for (const std::uint32_t k : out.order) {
+    if (table == nullptr) {
+      out.bags.proportions.push_back(found.shares[k]);
+    } else {
+      const auto known = table->bags.find(found.names[k]);
+      if (known == table->bags.end()) {
+        return Error{fmt::format("bag {} has no proportion in {}; expected one for every bag",
+                                 quoted(found.names[k]), table->file),
+                     file};
+      }
+      const auto& size = known->second.size;
+      if (size && *size != found.counts[k]) {
+        return Error{fmt::format("bag {} has size {} here but {} rows in {}; expected the number of its rows",
+                                 quoted(found.names[k]), *size, found.counts[k], file),
+                     table->file, known->second.line, "size"};
+      }
+      out.bags.proportions.push_back(known->second.proportion);
+    }
+    out.bags.names.push_back(std::move(found.names[k]));
+  }
+  if (table != nullptr && table->bags.size() != out.bags.names.size()) {
+    // Of the proportions without bag, the first in the file.
+    const std::pair<const std::string, KnownProportion>* first = nullptr;
+    for (const auto& entry : table->bags) {
+      if (std::binary_search(out.bags.names.begin(), out.bags.names.end(), entry.first)) continue;
+      if (first == nullptr || entry.second.line < first->second.line) first = &entry;
+    }
+    if (first != nullptr) {
+      return Error{fmt::format("bag {} has a proportion but no row in {}; expected at least one",
+                               quoted(first->first), file),
+                   table->file, first->second.line, "bag"};
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ProportionTable> read_proportions(const std::string& path) {
+  ProportionReader reader(path);
+  auto read = read_csv_records(
+      path, [&](const auto& names) { return reader.header(names); },
+      [&](const auto& cells, std::uint64_t line) { return reader.record(cells, line); });
+  if (!read) return read.error();
+  return reader.take();
+}
+
+Result<void> write_proportions(const std::string& path, const ProportionTable& table) {
+  const bool sizes = std::all_of(table.bags.begin(), table.bags.end(),
+                                 [](const auto& entry) { return entry.second.size.has_value(); });
+  std::string text = sizes ? "bag,proportion,size\n" : "bag,proportion\n";
+  for (const auto& [name, known] : table.bags) {
+    text += fmt::format("{},{}", csv_cell(name), known.proportion);
+    if (sizes) text += fmt::format(",{}", *known.size);
+    text += '\n';
+  }
+  return write_file(path, text);
+}
+
+Result<BaggedData> attach_proportions(Dataset instances, const std::string& instances_file,
+                                      const ProportionTable* table) {
+  if (!instances.groups.present()) return Error{"has no bag column; expected one", instances_file};
+  CountedBags found;
+  const auto& codes = instances.groups.codes;
+  const std::size_t bags = instances.groups.values.size();
+  found.counts.assign(bags, 0);
+  for (const std::uint32_t code : codes) ++found.counts[code];
+  if (!instances.shares.empty()) {
+    found.shares.assign(bags, std::nan(""));
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      double& share = found.shares[codes[i]];
+      if (std::isnan(share)) share = instances.shares[i];
+      if (share != instances.shares[i]) {
+        return Error{
+            fmt::format("bag {} has proportion {} in row {} but {} before; expected one proportion per bag",
+                        quoted(instances.groups.values[codes[i]]), instances.shares[i], i + 1, share),
+            instances_file, 0, "proportion"};
+      }
+    }
+  }
+  // A group without a row is not a bag of these instances (a Dataset may be a part of another).
+  std::vector<std::uint32_t> old_number;
+  CountedBags present;
+  for (std::size_t k = 0; k < bags; ++k) {
+    if (found.counts[k] == 0) continue;
+    old_number.push_back(static_cast<std::uint32_t>(k));
+    present.names.push_back(std::move(instances.groups.values[k]));
+    present.counts.push_back(found.counts[k]);
+    if (!found.shares.empty()) present.shares.push_back(found.shares[k]);
+  }
+  auto joined = join(std::move(present), instances_file, table);
+  if (!joined) return joined.error();
+
+  std::vector<std::uint32_t> to(bags, 0);
+  for (std::size_t k = 0; k < joined->order.size(); ++k) {
+    to[old_number[joined->order[k]]] = static_cast<std::uint32_t>(k);
+  }
+  BaggedData out;
+  out.features = std::move(instances.features);
+  out.feature_names = std::move(instances.feature_names);
+  out.bags = std::move(joined->bags);
+  out.bag_of_row = std::move(instances.groups.codes);
+  for (std::uint32_t& bag : out.bag_of_row) bag = to[bag];
+  out.bounds = std::move(instances.bounds);
+  return out;
+}
+
+Result<ReducedBags> attach_proportions(GroupedSums instances, const std::string& instances_file,
+                                       const ProportionTable* table) {
+  CountedBags found{std::move(instances.names), {}, std::move(instances.shares)};
+  for (std::size_t k = 0; k < found.names.size(); ++k) found.counts.push_back(instances.sums.count(k));
+  auto joined = join(std::move(found), instances_file, table);
+  if (!joined) return joined.error();
+  ReducedBags out;
+  out.feature_names = std::move(instances.schema.feature_names);
+  out.bags = std::move(joined->bags);
+  out.sums = instances.sums.reordered(joined->order);
+  out.moments = std::move(instances.moments);
+  return out;
+}
+
+}  // namespace bagwise

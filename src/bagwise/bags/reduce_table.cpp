@@ -1,0 +1,124 @@
+#include "bagwise/bags/reduce_table.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bagwise/data/name_table.h"
+
+namespace bagwise {
+namespace {
+
+// The sums of one block: only bags that occur in it.
+class SumsSink final : public RowSink {
+ public:
+  SumsSink(const TableSchema& schema, const ReduceOptions& options)
+      : sums(0, schema.feature_names.size()),
+        moments(options.moments ? schema.feature_names.size() : 0),
+        schema_(schema),
+        options_(options) {}
+
+  void add(const TableRow& row) override {
+    // Rows of one bag often follow each other: then the name need not be looked up.
+    if (names.size() == 0 || row.group != names.name(last_)) find_bag(row);
+    if (schema_.has_shares && row.share != shares[last_].value && !conflict) {
+      conflict = Conflict{last_, row.share, shares[last_].value, row.line};
+    }
+    const double bound = schema_.has_bounds ? row.bound : options_.bound;
+    if (schema_.sparse) {
+      sums.add_sparse_row(last_, row.index, row.values, bound);
+      if (options_.moments) moments.add_sparse_row(row.index, row.values);
+    } else {
+      sums.add_row(last_, row.values, bound);
+      if (options_.moments) moments.add_row(row.values);
+    }
+  }
+
+  struct Share {
+    double value = 0;
+    std::uint64_t line = 0;  // within the block, where the bag first occurs
+  };
+  struct Conflict {
+    std::uint32_t bag = 0;
+    double found = 0, expected = 0;
+    std::uint64_t line = 0;
+  };
+  NameTable names;
+  std::vector<Share> shares;  // per bag, if the table has them
+  std::optional<Conflict> conflict;
+  BagSums sums;
+  FeatureMoments moments;
+
+ private:
+  void find_bag(const TableRow& row) {
+    last_ = names.number(row.group);
+    if (last_ < sums.bags()) return;
+    sums.grow(std::size_t{last_} + 1);
+    if (schema_.has_shares) shares.push_back({row.share, row.line});
+  }
+
+  const TableSchema& schema_;
+  const ReduceOptions& options_;
+  std::uint32_t last_ = 0;
+};
+
+Error not_constant(const std::string& path, std::uint64_t line, const TableOptions& options,
+                   std::string_view bag, double found, double expected) {
+  return {fmt::format("bag \"{}\" has proportion {} here but {} before; expected one proportion per bag", bag,
+                      found, expected),
+          path, line, options.share_column};
+}
+
+}  // namespace
+
+Result<GroupedSums> reduce_table(const std::string& path, const TableOptions& options,
+                                 const ReduceOptions& reduce, const Observer& observer) {
+  TableOptions wanted = options;
+  wanted.want_groups = true;
+  wanted.want_labels = false;
+  wanted.want_ids = false;
+
+  GroupedSums out;
+  NameTable names;
+  std::vector<std::uint32_t> to;
+  ParallelTable work;
+  work.begin = [&](const TableSchema& schema) -> Result<void> {
+    out.schema = schema;
+    out.sums = BagSums(0, schema.feature_names.size());
+    out.moments = FeatureMoments(reduce.moments ? schema.feature_names.size() : 0);
+    return {};
+  };
+  work.make = [&]() -> std::unique_ptr<RowSink> { return std::make_unique<SumsSink>(out.schema, reduce); };
+  work.fold = [&](std::unique_ptr<RowSink> sink, const BlockPlace& at) -> Result<void> {
+    const auto& block = static_cast<const SumsSink&>(*sink);
+    to.resize(block.names.size());
+    auto conflict = block.conflict;  // the first of the block: within it, or with an earlier one
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      to[k] = names.number(block.names.name(k), block.names.hash_of(k));
+      if (!out.schema.has_shares) continue;
+      const SumsSink::Share& share = block.shares[k];
+      if (to[k] == out.shares.size()) {
+        out.shares.push_back(share.value);
+      } else if (share.value != out.shares[to[k]] && (!conflict || share.line < conflict->line)) {
+        conflict =
+            SumsSink::Conflict{static_cast<std::uint32_t>(k), share.value, out.shares[to[k]], share.line};
+      }
+    }
+    if (conflict) {
+      return not_constant(path, at.first_line + conflict->line, options, block.names.name(conflict->bag),
+                          conflict->found, conflict->expected);
+    }
+    out.sums.grow(names.size());
+    out.sums.merge(block.sums, to);
+    if (reduce.moments) out.moments.merge(block.moments);
+    out.rows += at.rows;
+    return {};
+  };
+  if (auto schema = map_table(path, wanted, work, observer); !schema) return schema.error();
+  out.names = names.names();
+  return out;
+}
+
+}  // namespace bagwise

@@ -1,0 +1,43 @@
+// ByteSource: the bytes of a file in order, unpacked if it is .gz or .zst, in bounded memory.
+//
+// Plain files are read, not mapped: reading into a reused buffer that stays in the cache is as fast (see
+// bench/reader), keeps file pages out of the memory of this process, and a file that shrinks meanwhile is an
+// early end rather than a SIGBUS.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bagwise/core/result.h"
+
+namespace bagwise::internal {
+
+class ByteSource {
+ public:
+  // Opens a plain, gzip or zstd file; which of them is seen from its first bytes. Errors: not there, a
+  // folder, not readable, or called .gz / .zst without being such.
+  static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
+
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  // Up to `size` next bytes; 0 only at the end. A truncated or corrupt stream is an error.
+  virtual Result<std::size_t> read(char* to, std::size_t size) = 0;
+
+  [[nodiscard]] virtual std::uint64_t consumed() const = 0;  // bytes of the file itself, before unpacking
+  [[nodiscard]] virtual std::uint64_t total() const = 0;     // size of the file; 0 = not known
+
+ protected:
+  ByteSource() = default;
+};
+
+// Whether `path` can be read twice (a pipe cannot).
+bool can_read_twice(const std::string& path);
+
+// The name without .gz or .zst, in lower case: what kind of table it is.
+std::string name_without_packing(const std::string& path);
+
+}  // namespace bagwise::internal

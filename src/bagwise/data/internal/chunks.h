@@ -1,0 +1,59 @@
+// Chunks: a file cut at line ends into pieces of about one size, fixed by the file's text alone.
+//
+// Each piece holds whole rows, ends in a newline and lies in a buffer of its own, with some bytes to spare
+// behind it so that parsers may look ahead. What a row means is not known here, only that a newline within
+// double quotes does not end one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "bagwise/core/result.h"
+#include "bagwise/data/internal/byte_source.h"
+
+namespace bagwise::internal {
+
+struct ChunkSizes {
+  std::size_t chunk = std::size_t{1} << 20;  // bytes; measured: 1 to 4 MiB alike, smaller holds less memory
+  std::size_t longest = std::size_t{64} << 20;  // a row longer than this is an error
+};
+
+struct Chunk {
+  std::unique_ptr<char[]> buffer;
+  std::size_t capacity = 0;
+  char* begin = nullptr;
+  char* end = nullptr;         // end[-1] is '\n'
+  bool cut_off = false;        // the first row goes on beyond `longest` bytes
+  std::uint64_t consumed = 0;  // bytes of the file read so far
+};
+
+class Chunks {
+ public:
+  enum class Quotes { kRespect, kIgnore };
+
+  Chunks(std::unique_ptr<ByteSource> source, Quotes quotes, ChunkSizes sizes);
+
+  // The next piece; false at the end. One thread at a time.
+  Result<bool> next(Chunk& out);
+  // Gives a piece's buffer back for later ones. Any thread.
+  void recycle(Chunk&& chunk);
+
+  [[nodiscard]] std::uint64_t total() const { return source_->total(); }
+
+ private:
+  void make_room(Chunk& chunk, std::size_t used, std::size_t bytes);
+
+  std::unique_ptr<ByteSource> source_;
+  Quotes quotes_;
+  ChunkSizes sizes_;
+  std::string carry_;  // the start of a row whose end is in the next piece
+  bool at_end_ = false;
+  std::mutex spare_mutex_;
+  std::vector<Chunk> spare_;
+};
+
+}  // namespace bagwise::internal

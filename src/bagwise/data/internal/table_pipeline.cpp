@@ -1,0 +1,217 @@
+#include "bagwise/data/internal/table_pipeline.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bagwise/core/parallel.h"
+
+namespace bagwise::internal {
+namespace {
+
+// What became of one chunk.
+struct Outcome {
+  bool ready = false;
+  bool last = false;  // there was no such chunk: the file had ended
+  ParsedChunk parsed;
+  std::unique_ptr<RowSink> sink;
+  std::uint64_t consumed = 0;
+  std::optional<Error> read_error;
+  std::exception_ptr thrown;
+};
+
+// A table must not use both 0 and -1 for "negative": finds the first line where the second of them shows.
+class LabelWatch {
+ public:
+  // A conflict in this chunk, as a line of the chunk.
+  std::optional<std::uint64_t> conflict(const ParsedChunk& chunk) {
+    const auto both = [](bool before, const auto& now, bool other_before, const auto& other_now) {
+      std::optional<std::uint64_t> at;
+      if (other_before && now) at = *now;
+      if (before && other_now) at = *other_now;
+      if (now && other_now && !before && !other_before) at = std::max(*now, *other_now);
+      return at;
+    };
+    const auto at = both(zero_, chunk.zero_label, minus_, chunk.minus_label);
+    zero_ = zero_ || chunk.zero_label.has_value();
+    minus_ = minus_ || chunk.minus_label.has_value();
+    return at;
+  }
+
+ private:
+  bool zero_ = false, minus_ = false;
+};
+
+class Pipeline {
+ public:
+  Pipeline(Chunks& chunks, Chunk first, const ChunkParser& parser, const PipelineWork& work)
+      : chunks_(chunks), first_(std::move(first)), parser_(parser), work_(work) {
+    threads_ = work.threads == 0 ? default_threads() : work.threads;
+    // Two more than there are threads: enough that nobody waits while this thread parses before it folds.
+    ring_.resize(threads_ == 1 ? 1 : threads_ + 2);
+  }
+
+  Result<std::uint64_t> run(const Observer& observer) {
+    // Destroyed in the reverse order: the crew is told to stop before it is waited for, also if fold throws.
+    std::vector<std::jthread> crew;
+    struct StopAtExit {
+      Pipeline& pipeline;
+      ~StopAtExit() { pipeline.stop(); }
+    } const guard{*this};
+    for (unsigned i = 1; i < threads_; ++i) crew.emplace_back([this] { help(); });
+    for (;;) {
+      std::optional<Outcome> outcome = next_outcome();
+      if (!outcome) continue;
+      if (outcome->thrown) std::rethrow_exception(outcome->thrown);
+      if (outcome->last) return rows_;
+      if (auto folded = fold(*outcome); !folded) return folded.error();
+      const Progress progress{work_.phase, static_cast<double>(outcome->consumed),
+                              static_cast<double>(chunks_.total())};
+      if (tell(observer, progress) == Next::kStop) return Error{"reading was stopped", work_.file};
+    }
+  }
+
+ private:
+  // Called on the folding thread: the next outcome in order, or none after having parsed a chunk meanwhile.
+  std::optional<Outcome> next_outcome() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Outcome& next = ring_[folded_ % ring_.size()];
+      if (next.ready) {
+        Outcome out = std::exchange(next, {});
+        ++folded_;
+        lock.unlock();
+        changed_.notify_all();
+        return out;
+      }
+      if (can_take()) {
+        parse_one(lock);
+        return {};
+      }
+      changed_.wait(lock);
+    }
+  }
+
+  void help() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return stopped_ || no_more_ || can_take(); });
+      if (stopped_ || no_more_) return;
+      parse_one(lock);
+    }
+  }
+
+  [[nodiscard]] bool can_take() const {
+    return !stopped_ && !no_more_ && !taking_ && taken_ - folded_ < ring_.size();
+  }
+
+  // Takes one chunk (one thread at a time: reading and unpacking are serial) and parses it; locked on entry
+  // and on return, not meanwhile.
+  void parse_one(std::unique_lock<std::mutex>& lock) {
+    const std::uint64_t number = taken_++;
+    taking_ = true;
+    lock.unlock();
+    Outcome outcome;
+    Chunk chunk;
+    bool got = false;
+    try {
+      got = take(number, chunk, outcome);
+    } catch (...) {
+      outcome.thrown = std::current_exception();
+    }
+    lock.lock();
+    taking_ = false;
+    no_more_ = no_more_ || !got;
+    lock.unlock();
+    changed_.notify_all();
+    if (got) {
+      try {
+        outcome.sink = work_.make();
+        outcome.parsed = parser_.parse(chunk, *outcome.sink);
+        chunks_.recycle(std::move(chunk));
+      } catch (...) {
+        outcome.thrown = std::current_exception();
+      }
+    }
+    outcome.ready = true;
+    lock.lock();
+    ring_[number % ring_.size()] = std::move(outcome);
+    lock.unlock();
+    changed_.notify_all();
+    lock.lock();
+  }
+
+  bool take(std::uint64_t number, Chunk& chunk, Outcome& outcome) {
+    if (number == 0 && first_.begin != first_.end) {
+      chunk = std::move(first_);
+    } else {
+      auto next = chunks_.next(chunk);
+      if (!next) {
+        outcome.read_error = next.error();
+        return false;
+      }
+      if (!*next) {
+        outcome.last = true;
+        return false;
+      }
+    }
+    outcome.consumed = chunk.consumed;
+    return true;
+  }
+
+  Result<void> fold(Outcome& outcome) {
+    if (outcome.read_error) return *outcome.read_error;
+    ParsedChunk& parsed = outcome.parsed;
+    const std::uint64_t first_line = work_.first_line + lines_;
+    const auto conflict = labels_.conflict(parsed);
+    if (conflict && (!parsed.fault || *conflict <= parsed.fault->line)) {
+      return Error{"labels 0 and -1 are both used for negatives; expected either 0 and 1, or -1 and 1",
+                   work_.file, first_line + *conflict, parsed.label_column};
+    }
+    if (parsed.fault) {
+      return Error{std::move(parsed.fault->message), work_.file, first_line + parsed.fault->line,
+                   std::move(parsed.fault->column)};
+    }
+    const BlockPlace place{parsed.rows, rows_, first_line};
+    rows_ += parsed.rows;
+    lines_ += parsed.lines;
+    return work_.fold(std::move(outcome.sink), place);
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  Chunks& chunks_;
+  Chunk first_;
+  const ChunkParser& parser_;
+  const PipelineWork& work_;
+  unsigned threads_ = 1;
+
+  std::mutex mutex_;  // guards what follows up to the gap
+  std::condition_variable changed_;
+  std::vector<Outcome> ring_;  // chunk i lies in ring_[i % size] from when it is parsed until it is folded
+  std::uint64_t taken_ = 0, folded_ = 0;
+  bool taking_ = false, no_more_ = false, stopped_ = false;
+
+  std::uint64_t rows_ = 0, lines_ = 0;  // folded; this thread only
+  LabelWatch labels_;
+};
+
+}  // namespace
+
+Result<std::uint64_t> run_pipeline(Chunks& chunks, Chunk first, const ChunkParser& parser,
+                                   const PipelineWork& work, const Observer& observer) {
+  return Pipeline(chunks, std::move(first), parser, work).run(observer);
+}
+
+}  // namespace bagwise::internal

@@ -1,0 +1,30 @@
+// A table of text in columns, for people to read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bagwise {
+
+class TextTable {
+ public:
+  // A title that starts with '>' makes its column flush right (numbers); the mark is not shown.
+  explicit TextTable(std::vector<std::string> titles);
+
+  // As many cells as there are titles.
+  void add(std::vector<std::string> cells);
+
+  // Titles, a rule, the rows; columns two spaces apart, `indent` spaces before each line, none at its end.
+  [[nodiscard]] std::string text(std::size_t indent = 0) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;  // titles first
+  std::vector<bool> right_;
+};
+
+// A number as people read it: a few digits, never more than they can use.
+std::string short_number(double value);  // four significant digits
+std::string share(double value);         // "0.8431"
+std::string count_of(std::uint64_t n, const std::string& one, const std::string& many);  // "1 bag", "20 bags"
+
+}  // namespace bagwise
