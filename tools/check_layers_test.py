@@ -81,6 +81,10 @@ class Tree(unittest.TestCase):
             self.assertEqual(len(found), 1, (line, found))
         self.assertEqual(self.faults({"src/bagwise/core/x.cpp": "throw std::bad_alloc();\nfile.print(1);\n"}), [])
 
+    def test_what_is_caught_in_its_own_file_may_be_thrown(self):
+        self.assertEqual(self.faults({"src/bagwise/core/x.cpp": "throw Fault{1};\n} catch (const Fault& fault) {\n"}), [])
+        self.one_fault({"src/bagwise/core/x.cpp": "throw Fault{1};\n} catch (const Other& fault) {\n"}, "throw Fault")
+
     def test_comments_and_strings_are_not_code(self):
         self.assertEqual(self.faults({"src/bagwise/core/x.cpp": "\n".join([
             "// std::cout << new thing; throw it", "/* printf(", " */", 'auto s = "abort() \\" std::cerr";',
