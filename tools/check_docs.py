@@ -10,8 +10,8 @@ Blocks, by the words after the opening fence:
                 Lines that call scripts/ or git are left out: they are run elsewhere.
   sh exit=N     the same, and the block must end with status N
   sh norun      not run
-  text output   what the sh block before must have printed; "..." stands for anything, alone on a line for
-                any number of lines
+  text output   what the sh block before must have printed; "..." stands for anything, alone on a line for any
+                number of lines; decimals may differ by 1 %, as the last bits depend on the machine
   cpp           compiled against the installed package and run, if it has a main
 Every block that is run or compared is one check. Ends with "N passed, N failed"; exit status 1 if any failed.
 """
@@ -168,13 +168,27 @@ def runnable(text):
 
 
 def output_matches(expected, actual):
-    pattern = ""
+    """Whether `actual` is what a document shows: "..." stands for anything, decimals may differ by 1 %."""
+    pattern, numbers = "", []
     for line in expected.rstrip().split("\n"):
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
-        else:
-            pattern += re.escape(line.rstrip()).replace(r"\.\.\.", ".*") + r"[ \t]*\n"
-    return re.fullmatch(pattern, actual.rstrip() + "\n") is not None
+            continue
+        for piece in re.split(r"(\.\.\.|(?<![\w.])[-+]?\d+\.\d+(?:e[-+]?\d+)?(?![\w.]))|(\s+)", line.rstrip()):
+            if piece is None:
+                continue
+            if piece == "...":
+                pattern += ".*"
+            elif re.fullmatch(r"[-+]?\d+\.\d+(e[-+]?\d+)?", piece):
+                pattern += r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
+                numbers.append(float(piece))
+            else:
+                pattern += r"\s+" if piece.isspace() else re.escape(piece)
+        pattern += r"[ \t]*\n"
+    match = re.fullmatch(pattern, actual.rstrip() + "\n")
+    if match is None:
+        return False
+    return all(abs(float(found) - shown) <= 0.01 * abs(shown) for found, shown in zip(match.groups(), numbers))
 
 
 class Runner:
