@@ -135,11 +135,20 @@ def change_faults(root):
 
 
 def documented_options(text):
-    """The options named in the first cells of a document's tables: `--C` or `C` gives "C"; with their lines."""
-    found = {}
+    """The options named in the first cells of a document's tables, with their lines.
+
+    `--C` gives "C" in any table; in a table whose first column is headed "option", `C` does too.
+    """
+    found, header = {}, None
     for number, line in enumerate(text.split("\n"), 1):
         cell = re.match(r"\s*\|((?:\\.|[^|\\])*)\|", line)
-        for name in re.findall(r"`--([A-Za-z][\w-]*)[^`]*`", cell.group(1)) if cell else []:
+        if cell is None:
+            header = None
+            continue
+        if header is None:
+            header = cell.group(1).strip().lower()
+        dashes = "(?:--)?" if header in ("option", "options") else "--"
+        for name in re.findall(rf"`{dashes}([A-Za-z][\w-]*)[^`]*`", cell.group(1)):
             found.setdefault(name, number)
     return found
 

@@ -126,6 +126,10 @@ class Options(unittest.TestCase):
     def test_tables_and_methods_agree(self):
         self.assertEqual(list(check_docs.option_faults(self.PAGE, ["C", "tube"])), [])
 
+    def test_dashes_may_be_left_out_under_the_heading_option(self):
+        page = "| option | |\n|---|---|\n| `C` | 1 |\n\n| symbol | |\n|---|---|\n| `w` | weights |\n"
+        self.assertEqual(check_docs.documented_options(page), {"C": 3})
+
     def test_an_option_that_is_not_there(self):
         self.assertEqual(list(check_docs.option_faults(self.PAGE, ["C"])), [(4, "the method has no option --tube")])
 
