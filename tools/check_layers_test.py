@@ -112,6 +112,13 @@ class Tree(unittest.TestCase):
         self.one_fault({"src/bagwise/core/x.h": "#pragma once\n"}, "the first line of a header")
         self.one_fault({"src/bagwise/core/x.h": "// Says.\n"}, "no #pragma once")
 
+    def test_names_of_tests(self):
+        good = 'TEST_CASE("x: it holds, mostly", "[core][x]") {}\nTEST_CASE("x: so does\\" this",\n          "[core]") {}\n'
+        self.assertEqual(self.faults({"src/bagwise/core/x_test.cpp": good}), [])
+        for bad in ('TEST_CASE("x: in [0, 1)", "[core]")', 'TEST_CASE("x: a; b", "[core]")', 'TEST_CASE("It works", "[core]")',
+                    'TEST_CASE("x: no tags")'):
+            self.assertEqual(len(self.faults({"src/bagwise/core/x_test.cpp": "\n" + bad + " {}\n"})), 1, bad)
+
     def test_unknown_modules_are_named(self):
         self.one_fault({"src/bagwise/utils/x.cpp": "\n"}, "utils is no module")
         self.one_fault({"cli/x.cpp": '#include "bagwise/utils/x.h"\n'}, "there is no module utils")
