@@ -10,8 +10,8 @@ Blocks, by the words after the opening fence:
                 Lines that call scripts/ or git are left out: they are run elsewhere.
   sh exit=N     the same, and the block must end with status N
   sh norun      not run
-  text output   what the sh block before must have printed; "..." stands for anything, alone on a line for
-                any number of lines
+  text output   what the sh block before must have printed; "..." stands for anything, alone on a line for any
+                number of lines; decimals may differ by 1 %, as the last bits depend on the machine
   cpp           compiled against the installed package and run, if it has a main
 Every block that is run or compared is one check. Ends with "N passed, N failed"; exit status 1 if any failed.
 """
@@ -135,11 +135,20 @@ def change_faults(root):
 
 
 def documented_options(text):
-    """The options named in the first cells of a document's tables: `--C` or `C` gives "C"; with their lines."""
-    found = {}
+    """The options named in the first cells of a document's tables, with their lines.
+
+    `--C` gives "C" in any table; in a table whose first column is headed "option", `C` does too.
+    """
+    found, header = {}, None
     for number, line in enumerate(text.split("\n"), 1):
         cell = re.match(r"\s*\|((?:\\.|[^|\\])*)\|", line)
-        for name in re.findall(r"`--([A-Za-z][\w-]*)[^`]*`", cell.group(1)) if cell else []:
+        if cell is None:
+            header = None
+            continue
+        if header is None:
+            header = cell.group(1).strip().lower()
+        dashes = "(?:--)?" if header in ("option", "options") else "--"
+        for name in re.findall(rf"`{dashes}([A-Za-z][\w-]*)[^`]*`", cell.group(1)):
             found.setdefault(name, number)
     return found
 
@@ -168,13 +177,27 @@ def runnable(text):
 
 
 def output_matches(expected, actual):
-    pattern = ""
+    """Whether `actual` is what a document shows: "..." stands for anything, decimals may differ by 1 %."""
+    pattern, numbers = "", []
     for line in expected.rstrip().split("\n"):
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
-        else:
-            pattern += re.escape(line.rstrip()).replace(r"\.\.\.", ".*") + r"[ \t]*\n"
-    return re.fullmatch(pattern, actual.rstrip() + "\n") is not None
+            continue
+        for piece in re.split(r"(\.\.\.|(?<![\w.])[-+]?\d+\.\d+(?:e[-+]?\d+)?(?![\w.]))|(\s+)", line.rstrip()):
+            if piece is None:
+                continue
+            if piece == "...":
+                pattern += ".*"
+            elif re.fullmatch(r"[-+]?\d+\.\d+(e[-+]?\d+)?", piece):
+                pattern += r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
+                numbers.append(float(piece))
+            else:
+                pattern += r"\s+" if piece.isspace() else re.escape(piece)
+        pattern += r"[ \t]*\n"
+    match = re.fullmatch(pattern, actual.rstrip() + "\n")
+    if match is None:
+        return False
+    return all(abs(float(found) - shown) <= 0.01 * abs(shown) for found, shown in zip(match.groups(), numbers))
 
 
 class Runner:

@@ -64,6 +64,12 @@ class Blocks(Documents):
                               ("a 2\nb\nc", 1), ("a 1\nb", 1), ("b\n...", 1), ("a 1\nb\nc\nd", 1)):
             self.assertEqual(self.run_blocks(block % shown)[1], failed, shown)
 
+    def test_decimals_may_differ_a_little_whole_numbers_may_not(self):
+        for shown, printed, same in (("x  0.831", "x 0.8349", True), ("x 0.831", "x 0.85", False), ("-1.5e-3", "-0.0015", True),
+                                     ("8 rows", "9 rows", False), ("x 2.5 (a) ... s", "x 2.51 (a) 0.3 s", True),
+                                     ("v1.2.3", "v1.2.4", False), ("0.25,1", "0.25,0", False), ("0.0", "0.1", False)):
+            self.assertEqual(check_docs.output_matches(shown + "\n", printed + "\n"), same, shown)
+
     def test_shown_output_can_be_rewritten(self):
         path = self.write("d.md", "```sh\necho 1; echo 2\n```\n```text output\nold\n```\nbetween\n"
                                   "```sh\necho 3\n```\n```text output\n...\n```\nend\n")
@@ -119,6 +125,10 @@ class Options(unittest.TestCase):
 
     def test_tables_and_methods_agree(self):
         self.assertEqual(list(check_docs.option_faults(self.PAGE, ["C", "tube"])), [])
+
+    def test_dashes_may_be_left_out_under_the_heading_option(self):
+        page = "| option | |\n|---|---|\n| `C` | 1 |\n\n| symbol | |\n|---|---|\n| `w` | weights |\n"
+        self.assertEqual(check_docs.documented_options(page), {"C": 3})
 
     def test_an_option_that_is_not_there(self):
         self.assertEqual(list(check_docs.option_faults(self.PAGE, ["C"])), [(4, "the method has no option --tube")])

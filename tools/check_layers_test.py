@@ -81,6 +81,10 @@ class Tree(unittest.TestCase):
             self.assertEqual(len(found), 1, (line, found))
         self.assertEqual(self.faults({"src/bagwise/core/x.cpp": "throw std::bad_alloc();\nfile.print(1);\n"}), [])
 
+    def test_what_is_caught_in_its_own_file_may_be_thrown(self):
+        self.assertEqual(self.faults({"src/bagwise/core/x.cpp": "throw Fault{1};\n} catch (const Fault& fault) {\n"}), [])
+        self.one_fault({"src/bagwise/core/x.cpp": "throw Fault{1};\n} catch (const Other& fault) {\n"}, "throw Fault")
+
     def test_comments_and_strings_are_not_code(self):
         self.assertEqual(self.faults({"src/bagwise/core/x.cpp": "\n".join([
             "// std::cout << new thing; throw it", "/* printf(", " */", 'auto s = "abort() \\" std::cerr";',
@@ -107,6 +111,13 @@ class Tree(unittest.TestCase):
     def test_headers_say_what_they_hold(self):
         self.one_fault({"src/bagwise/core/x.h": "#pragma once\n"}, "the first line of a header")
         self.one_fault({"src/bagwise/core/x.h": "// Says.\n"}, "no #pragma once")
+
+    def test_names_of_tests(self):
+        good = 'TEST_CASE("x: it holds, mostly", "[core][x]") {}\nTEST_CASE("x: so does\\" this",\n          "[core]") {}\n'
+        self.assertEqual(self.faults({"src/bagwise/core/x_test.cpp": good}), [])
+        for bad in ('TEST_CASE("x: in [0, 1)", "[core]")', 'TEST_CASE("x: a; b", "[core]")', 'TEST_CASE("It works", "[core]")',
+                    'TEST_CASE("x: no tags")'):
+            self.assertEqual(len(self.faults({"src/bagwise/core/x_test.cpp": "\n" + bad + " {}\n"})), 1, bad)
 
     def test_unknown_modules_are_named(self):
         self.one_fault({"src/bagwise/utils/x.cpp": "\n"}, "utils is no module")

@@ -56,7 +56,8 @@ build_preset() {
   local preset=$1 log
   shift
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER-} ]] && command -v ccache >/dev/null; then
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    # Paths below the repository are hashed as relative ones, so that several clones share what they compiled.
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=${CCACHE_BASEDIR-$root} CCACHE_NOHASHDIR=1
   fi
   mkdir -p "$root/build/$preset"
   log=$root/build/$preset/build.log

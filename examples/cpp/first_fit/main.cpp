@@ -5,7 +5,7 @@
 #include <cstdio>
 
 int main() {
-  const double age[] = {21, 25, 38, 41, 62, 70};  // two people per bag
+  const double age[] = {21, 25, 33, 47, 62, 70};  // two people per bag
   bagwise::ReducedBags data;
   data.feature_names = {"age"};
   data.bags = {{"a", "b", "c"}, {0.0, 0.5, 1.0}};  // nobody, half, everybody

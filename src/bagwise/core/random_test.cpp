@@ -80,7 +80,7 @@ TEST_CASE("random: streams of one seed differ, and those of other seeds too", "[
   CHECK(Rng(7, 3)() == Rng(7, 3)());
 }
 
-TEST_CASE("random: uniform lies in [0, 1) and is even", "[core][random]") {
+TEST_CASE("random: uniform lies from 0 to below 1 and is even", "[core][random]") {
   Rng rng(1);
   constexpr int kDraws = 200000, kCells = 64;
   std::array<int, kCells> cells{};

@@ -201,7 +201,7 @@ Result<void> write_all(const std::string& path, const Dataset& table) {
   auto file = CompressedFile::create(path);
   if (!file) return file.error();
   if (auto written = file->write(header); !written) return written;
-  const auto rows_written = std::visit(
+  auto rows_written = std::visit(
       [&](const auto& view) {
         return write_rows(table.rows(), *file, [&](std::size_t i, std::string& out) {
           return svmlight ? append_svm_row(table, view, index, i, out) : append_csv_row(table, view, i, out);
