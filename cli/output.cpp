@@ -15,6 +15,13 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
+// A pipe or a device: opening one to try it would be seen at its other end.
+bool is_special(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::is_other(status);
+}
+
 Error output_fault() { return {fmt::format("cannot write: {}", std::strerror(errno)), "standard output"}; }
 
 }  // namespace
@@ -37,6 +44,7 @@ Result<void> check_outputs(const std::vector<std::string>& outputs, const std::v
       if (same_file(outputs[i], outputs[j]))
         return Error{"is asked for as two outputs; expected two names", outputs[i]};
     }
+    if (is_special(outputs[i])) continue;
     if (auto probe = AtomicFile::create(outputs[i]); !probe) return probe.error();
   }
   return {};
