@@ -2,10 +2,10 @@
 
 add_library(bagwise_flags INTERFACE)
 add_library(bagwise::flags ALIAS bagwise_flags)
-target_compile_options(bagwise_flags INTERFACE
-  $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wshadow -ffp-contract=off>)
+# Same bits on every machine: no fused multiply-add unless the code asks for it.
+target_compile_options(bagwise_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -ffp-contract=off)
 if(BAGWISE_WERROR)
-  target_compile_options(bagwise_flags INTERFACE $<BUILD_INTERFACE:-Werror>)
+  target_compile_options(bagwise_flags INTERFACE -Werror)
 endif()
 if(BAGWISE_SANITIZE)
   add_compile_options(-fsanitize=${BAGWISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -31,8 +31,9 @@ function(bagwise_module name)
   target_compile_features(bagwise_${name} PUBLIC cxx_std_20)
   target_include_directories(bagwise_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(bagwise_${name} PUBLIC ${ARG_PUBLIC}
-    PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:bagwise::flags>)
+  target_link_libraries(bagwise_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  # Compiled with our flags, not linked to them: the installed package does not know of them.
+  target_compile_options(bagwise_${name} PRIVATE $<TARGET_PROPERTY:bagwise_flags,INTERFACE_COMPILE_OPTIONS>)
   install(TARGETS bagwise_${name} EXPORT bagwise-targets)
 
   if(BAGWISE_DEVELOPER AND tests)

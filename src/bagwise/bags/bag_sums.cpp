@@ -91,6 +91,23 @@ double BagSums::mean_bound(std::size_t bag) const {
   return counts_[bag] == 0 ? 0.0 : bounds_[bag].value() / static_cast<double>(counts_[bag]);
 }
 
+std::vector<double> BagSums::pack() const {
+  std::vector<double> out(counts_.begin(), counts_.end());
+  for (const CompensatedSum& b : bounds_) out.push_back(b.high), out.push_back(b.low);
+  out.insert(out.end(), high_.begin(), high_.end());
+  out.insert(out.end(), low_.begin(), low_.end());
+  return out;
+}
+
+void BagSums::unpack(std::span<const double> packed) {
+  assert(packed.size() == 3 * bags() + 2 * high_.size());
+  const double* from = packed.data();
+  for (auto& n : counts_) n = static_cast<std::uint64_t>(*from++);
+  for (CompensatedSum& b : bounds_) b = {from[0], from[1]}, from += 2;
+  for (auto& v : high_) v = *from++;
+  for (auto& v : low_) v = *from++;
+}
+
 BagSums BagSums::reordered(std::span<const std::uint32_t> order) const {
   BagSums out;
   out.features_ = features_;

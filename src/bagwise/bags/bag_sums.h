@@ -43,6 +43,10 @@ class BagSums {
   // The mean bound of a bag's rows.
   [[nodiscard]] double mean_bound(std::size_t bag) const;
 
+  // All of it as plain numbers that can be added entry by entry, and back.
+  [[nodiscard]] std::vector<double> pack() const;
+  void unpack(std::span<const double> packed);  // as many as pack() gives
+
   // The bags in another order: bag k of the result is bag order[k] of this.
   [[nodiscard]] BagSums reordered(std::span<const std::uint32_t> order) const;
 

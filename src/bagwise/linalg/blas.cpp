@@ -1,0 +1,125 @@
+#include "bagwise/linalg/blas.h"
+
+#include <cassert>
+#include <mutex>
+
+// OpenBLAS's Fortran interface; declared here because its C headers clash with others'.
+extern "C" {
+void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a,
+            const int* lda, const double* x, const int* incx, const double* beta, double* y, const int* incy);
+void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
+            const double* a, const int* lda, const double* beta, double* c, const int* ldc);
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda, double* b,
+             const int* ldb, int* info);
+void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void openblas_set_num_threads(int threads);
+int openblas_get_num_threads(void);
+}
+
+namespace bagwise {
+namespace {
+
+// OpenBLAS's thread count is one per process, so the guards are counted: the first sets it, the last restores
+// it.
+struct SerialCount {
+  std::mutex mutex;
+  int holders = 0;
+  int before = 1;
+};
+SerialCount& serial_count() {
+  static SerialCount count;
+  return count;
+}
+
+int as_int(std::size_t n) { return static_cast<int>(n); }
+int as_int(Eigen::Index n) { return static_cast<int>(n); }
+
+constexpr int kOne = 1;
+constexpr double kUnit = 1, kZero = 0;
+
+}  // namespace
+
+SerialBlas::SerialBlas() {
+  SerialCount& count = serial_count();
+  const std::lock_guard lock(count.mutex);
+  if (count.holders++ == 0) {
+    count.before = openblas_get_num_threads();
+    openblas_set_num_threads(1);
+  }
+}
+
+SerialBlas::~SerialBlas() {
+  SerialCount& count = serial_count();
+  const std::lock_guard lock(count.mutex);
+  if (--count.holders == 0) openblas_set_num_threads(count.before);
+}
+
+// Row-major A is column-major A' with leading dimension `columns`.
+void dense_multiply(const double* a, std::size_t rows, std::size_t columns, const double* x, double* out) {
+  if (rows == 0) return;
+  const int m = as_int(columns), n = as_int(rows), lda = m > 0 ? m : 1;
+  dgemv_("T", &m, &n, &kUnit, a, &lda, x, &kOne, &kZero, out, &kOne);
+}
+
+void dense_add_transposed(const double* a, std::size_t rows, std::size_t columns, const double* c,
+                          double* out) {
+  if (rows == 0 || columns == 0) return;
+  const int m = as_int(columns), n = as_int(rows);
+  dgemv_("N", &m, &n, &kUnit, a, &m, c, &kOne, &kUnit, out, &kOne);
+}
+
+void add_column_gram(const double* a, std::size_t rows, std::size_t columns, ColMatrix& out) {
+  assert(out.rows() == as_int(columns) && out.cols() == as_int(columns));
+  if (rows == 0 || columns == 0) return;
+  const int n = as_int(columns), k = as_int(rows);
+  dsyrk_("L", "N", &n, &k, &kUnit, a, &n, &kUnit, out.data(), &n);
+}
+
+void add_row_gram(const double* a, std::size_t rows, std::size_t columns, ColMatrix& out) {
+  assert(out.rows() == as_int(rows) && out.cols() == as_int(rows));
+  if (rows == 0 || columns == 0) return;
+  const int n = as_int(rows), k = as_int(columns);
+  dsyrk_("L", "T", &n, &k, &kUnit, a, &k, &kUnit, out.data(), &n);
+}
+
+bool Cholesky::factor(ColMatrix a) {
+  assert(a.rows() == a.cols());
+  l_ = std::move(a);
+  const int n = as_int(l_.rows());
+  if (n == 0) return true;
+  int info = 0;
+  dpotrf_("L", &n, l_.data(), &n, &info);
+  return info == 0;
+}
+
+void Cholesky::solve_in_place(Vector& b) const {
+  assert(b.size() == l_.rows());
+  const int n = as_int(l_.rows());
+  if (n == 0) return;
+  int info = 0;
+  dpotrs_("L", &n, &kOne, l_.data(), &n, b.data(), &n, &info);
+  assert(info == 0);
+}
+
+void Cholesky::solve_in_place(ColMatrix& b) const {
+  assert(b.rows() == l_.rows());
+  const int n = as_int(l_.rows()), columns = as_int(b.cols());
+  if (n == 0 || columns == 0) return;
+  int info = 0;
+  dpotrs_("L", &n, &columns, l_.data(), &n, b.data(), &n, &info);
+  assert(info == 0);
+}
+
+ColMatrix Cholesky::inverse() const {
+  ColMatrix out = l_;
+  const int n = as_int(l_.rows());
+  if (n == 0) return out;
+  int info = 0;
+  dpotri_("L", &n, out.data(), &n, &info);
+  assert(info == 0);
+  out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+  return out;
+}
+
+}  // namespace bagwise

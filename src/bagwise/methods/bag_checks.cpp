@@ -1,0 +1,75 @@
+#include "bagwise/methods/bag_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bagwise/methods/over_ranks.h"
+
+namespace bagwise {
+
+Result<void> check_target_bags(const ReducedBags& data) {
+  const auto& p = data.bags.proportions;
+  if (data.sums.features() == 0)
+    return Error{"the target has no features; expected at least one numeric column"};
+  if (p.size() < 2) {
+    return Error{
+        fmt::format("the target has {} bag; expected at least two bags of different proportions", p.size())};
+  }
+  if (std::all_of(p.begin(), p.end(), [&](double v) { return v == p[0]; })) {
+    return Error{
+        fmt::format("all {} bags of the target have the proportion {}; expected at least two different "
+                    "proportions, else there is nothing to learn from",
+                    p.size(), p[0])};
+  }
+  return {};
+}
+
+ReducedBags over_all_ranks(const ReducedBags& data, Communicator* comm) {
+  ReducedBags out = data;
+  if (comm != nullptr) sum_over_ranks(out, *comm);
+  return out;
+}
+
+Error overflow_error(const ReducedBags& data) {
+  const DenseRows means = data.sums.means();
+  std::size_t worst = 0;
+  double largest = 0;
+  for (std::size_t k = 0; k < means.rows(); ++k) {
+    for (std::size_t j = 0; j < means.columns(); ++j) {
+      if (!(std::abs(means(k, j)) <= largest)) {
+        worst = j;
+        largest = std::abs(means(k, j));
+      }
+    }
+  }
+  return {
+      fmt::format("the numbers are too large to compute with: feature \"{}\" has a bag mean of {}; give it a "
+                  "smaller unit or scale the features (scale standard or maxabs)",
+                  data.feature_names[worst], largest)};
+}
+
+TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,
+                             std::uint64_t seed) {
+  TrainingReport out;
+  out.objective = solve.primal;
+  out.dual_objective = solve.dual;
+  out.relative_gap = solve.relative_gap();
+  out.termination = to_string(solve.termination);
+  for (std::size_t k = 0; k < data.sums.bags(); ++k) out.instances += data.sums.count(k);
+  out.features = data.sums.features();
+  out.bags = data.bags.size();
+  out.seed = seed;
+  const auto& p = data.bags.proportions;
+  if (std::all_of(p.begin(), p.end(), [](double v) { return v == 0 || v == 1; })) {
+    out.warnings.emplace_back("every bag is pure (all its rows of one class): this is supervised data");
+  }
+  if (solve.termination != Termination::kConverged) {
+    out.warnings.push_back(
+        fmt::format("the relative gap is {:.3g}, {:.3g} was asked for", solve.relative_gap(), gap_asked));
+  }
+  return out;
+}
+
+}  // namespace bagwise

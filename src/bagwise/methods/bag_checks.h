@@ -1,0 +1,39 @@
+// What every method asks of the bags it is given, and what every convex method reports of its solve.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bagwise/bags/bagged_data.h"
+#include "bagwise/comm/communicator.h"
+#include "bagwise/core/result.h"
+#include "bagwise/methods/registry.h"
+#include "bagwise/solver/solve_report.h"
+
+namespace bagwise {
+
+// The target can be learnt from: features, at least two bags, not all of one proportion.
+Result<void> check_target_bags(const ReducedBags& data);
+
+// The data as it is, or summed over the ranks of a communicator.
+ReducedBags over_all_ranks(const ReducedBags& data, Communicator* comm);
+
+// The error for data whose size drove a solve out of the range of numbers: names the largest feature.
+Error overflow_error(const ReducedBags& data);
+
+// The training report of a convex solve, with remarks on the data and on a gap that was not reached.
+TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,
+                             std::uint64_t seed);
+
+// Options from texts by name; the first fault is the error.
+template <class Options>
+Result<Options> parse_options(const OptionTexts& texts) {
+  Options options;
+  for (const auto& [name, text] : texts) {
+    if (auto set = set_option(options, name, text); !set) return set.error();
+  }
+  return options;
+}
+
+}  // namespace bagwise

@@ -1,0 +1,39 @@
+// Inverse calibration: from a bag's proportion to the real target of its mean, with its tube and cost.
+//
+// Shared by the methods that regress logits of proportions; the regression itself is
+// solver/tube_regression.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bagwise/bags/bagged_data.h"
+
+namespace bagwise {
+
+enum class Tube { kConstant, kCalibrated };
+inline std::vector<std::pair<std::string_view, Tube>> names(Tube) {
+  return {{"constant", Tube::kConstant}, {"calibrated", Tube::kCalibrated}};
+}
+
+enum class BagWeight { kNone, kSize };
+inline std::vector<std::pair<std::string_view, BagWeight>> names(BagWeight) {
+  return {{"none", BagWeight::kNone}, {"size", BagWeight::kSize}};
+}
+
+// p clipped to [c, 1 - c]; c = 1/(2 size + 2) unless given.
+double clipped_proportion(double p, std::uint64_t size, std::optional<double> clip);
+
+// y = -log(1/p - 1), for p in (0, 1).
+double inverse_calibration(double p);
+
+// eps, or eps / (p (1 - p)) for the clipped p.
+double tube_width(Tube tube, double epsilon, double p);
+
+// What multiplies the cost of each bag: 1, or its size over the mean size.
+std::vector<double> bag_weights(const BagSums& sums, BagWeight weight);
+
+}  // namespace bagwise

@@ -1,0 +1,43 @@
+#include "bagwise/methods/scaling.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+
+namespace bagwise {
+
+Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names) {
+  if (scale == Scale::kNone) return Scaling{};
+  assert(moments.rows > 0 && moments.sum.size() == names.size());
+  Scaling out;
+  out.kind = scale == Scale::kStandard ? "standard" : "maxabs";
+  const auto n = static_cast<double>(moments.rows);
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    double shift = 0, size = moments.largest[j];
+    if (scale == Scale::kStandard) {
+      shift = moments.sum[j].value() / n;
+      const double square = moments.sum_of_squares[j].value() / n, variance = square - shift * shift;
+      if (!std::isfinite(square)) {
+        return Error{
+            fmt::format("feature \"{}\" reaches {}, too large to be squared; give it a smaller unit or "
+                        "use scale maxabs",
+                        names[j], moments.largest[j])};
+      }
+      size = variance > 1e-14 * square ? std::sqrt(variance) : 0;
+    }
+    out.shift.push_back(shift);
+    out.factor.push_back(size > 0 && std::isfinite(1 / size) ? 1 / size : 1);
+  }
+  return out;
+}
+
+void apply(const Scaling& scaling, DenseRows& rows) {
+  if (scaling.factor.empty()) return;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t j = 0; j < rows.columns(); ++j)
+      rows(i, j) = (rows(i, j) - scaling.shift[j]) * scaling.factor[j];
+  }
+}
+
+}  // namespace bagwise

@@ -1,0 +1,26 @@
+// From multipliers alone to a certified answer: made feasible, planes rebuilt, both values from scratch.
+//
+// Shares no state with the algorithms: whatever they did, the values here are those of the returned point.
+#pragma once
+
+#include "bagwise/solver/tube_regression.h"
+
+namespace bagwise::internal {
+
+// Clips the multipliers to their boxes and moves those with room until every task balances.
+void make_feasible(const TubeProblem& problem, TubeMultipliers& multipliers);
+
+// w_0 and v_t of the multipliers (biases 0).
+TubePlanes planes_of(const TubeProblem& problem, const TubeMultipliers& multipliers, unsigned threads);
+
+// The biases that minimise the primal for these w_0 and v_t: exact, by sorting the kinks of each task's loss.
+// Where an interval of biases is best, its middle.
+void set_best_biases(const TubeProblem& problem, TubePlanes& planes, unsigned threads);
+
+// The certified solution: multipliers made feasible, the planes they stand for or the algorithm's own
+// `planes` (whichever has the lower primal value) with their best biases; the termination is set from the gap
+// reached.
+TubeSolution certify(const TubeProblem& problem, TubeMultipliers multipliers, const TubePlanes* planes,
+                     const TubeOptions& options);
+
+}  // namespace bagwise::internal

@@ -1,0 +1,65 @@
+// The linear system of every Newton step, whichever algorithm asks: weights on sides, solved by the cheaper
+// road.
+//
+//   R'' step + sum_j reaction_j side_j = -gradient      over x = (w_0, v_1..v_T, b_1..b_T)
+//   reaction_j = D_j (side_j . step + offset_j)
+//
+// R'' is 1 on w_0, lambda_t on v_t and `bias_weight` on b_t; D_j >= 0 are the sides' weights.
+// Road 1 (few sides): the Woodbury identity, one m x m Cholesky factor for m sides of positive weight.
+// Road 2 (few features): per task one (d+1) x (d+1) factor, then one d x d factor for w_0 by block
+// elimination, so the effort grows linearly with the number of tasks.
+#pragma once
+
+#include <vector>
+
+#include "bagwise/linalg/blas.h"
+#include "bagwise/solver/internal/tube_rows.h"
+
+namespace bagwise::internal {
+
+class NewtonSystem {
+ public:
+  enum class Road { kAutomatic, kRows, kFeatures };
+
+  explicit NewtonSystem(const TubeRows& rows, Road road = Road::kAutomatic) : rows_(rows), road_(road) {}
+
+  // Factors the system for these weights (of the 2 n sides, see side_products.h); false if it is numerically
+  // singular.
+  [[nodiscard]] bool factor(const Eigen::ArrayXd& weight, double bias_weight);
+
+  struct Step {
+    TubePlanes x;
+    Eigen::ArrayXd reaction;
+  };
+  // The step for this gradient and these offsets.
+  // Road 1 finds the reactions without cancellation, however large D is.
+  [[nodiscard]] Step solve(const TubePlanes& gradient, const Eigen::ArrayXd& offset) const;
+
+ private:
+  [[nodiscard]] bool rows_are_cheaper(std::size_t sides) const;
+  [[nodiscard]] bool factor_rows();
+  [[nodiscard]] bool factor_features();
+  [[nodiscard]] Step solve_rows(const TubePlanes& gradient, const Eigen::ArrayXd& offset) const;
+  [[nodiscard]] TubePlanes solve_features(const TubePlanes& gradient) const;
+  [[nodiscard]] std::vector<ColMatrix> task_grams() const;
+
+  const TubeRows& rows_;
+  Road road_;
+  bool by_rows_ = false;
+  double bias_weight_ = 0;
+  Eigen::ArrayXd weight_;
+  std::vector<Side> sides_;  // of positive weight; one for both sides of a row where they differ in sign only
+
+  // Road 1.
+  std::vector<double> gathered_;  // sides as dense rows
+  Cholesky kernel_;               // K + 1/D
+  ColMatrix bias_columns_;        // (K + 1/D)^-1 E
+  Cholesky bias_;                 // bias_weight + E' (K + 1/D)^-1 E
+
+  // Road 2.
+  std::vector<ColMatrix> gram_;  // per task N_t = sum D (side, sign)(side, sign)', full
+  std::vector<Cholesky> own_;  // per task: N_t + diag(lambda_t, bias_weight); for lambda = infinity b_t alone
+  Cholesky shared_;
+};
+
+}  // namespace bagwise::internal

@@ -1,0 +1,95 @@
+#include "bagwise/solver/internal/side_products.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace bagwise::internal {
+namespace {
+
+using Array = Eigen::ArrayXd;
+using Index = Eigen::Index;
+
+}  // namespace
+
+Array side_products(const TubeRows& rows, const TubePlanes& x) {
+  const TubeProblem& p = rows.problem();
+  const auto n = static_cast<Index>(p.size());
+  std::vector<Vector> w(p.tasks());
+  for (std::size_t t = 0; t < p.tasks(); ++t) w[t] = x.weights(t);
+  Vector z;
+  rows.multiply(w, z);
+  Array out(2 * n);
+  for (Index i = 0; i < n; ++i) {
+    const double f = z[i] + x.bias[p.task_of(static_cast<std::size_t>(i))];
+    out[i] = f;
+    out[n + i] = -f;
+  }
+  if (p.shifted()) {
+    std::vector<double> g(p.tasks());
+    for (std::size_t t = 0; t < p.tasks(); ++t) g[t] = p.direction[t].dot(w[t]);
+    for (Index i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      out[i] += p.shift_above[k] * g[p.task_of(k)];
+      out[n + i] += p.shift_below[k] * g[p.task_of(k)];
+    }
+  }
+  return out;
+}
+
+TubePlanes pull_sides(const TubeRows& rows, const Array& c) {
+  const TubeProblem& p = rows.problem();
+  const auto n = static_cast<Index>(p.size());
+  const Vector difference = c.head(n) - c.tail(n);
+  TubePlanes out;
+  out.own = rows.multiply_transposed(difference);
+  out.bias.assign(p.tasks(), 0.0);
+  std::vector<double> along(p.tasks(), 0.0);
+  for (Index i = 0; i < n; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    out.bias[p.task_of(k)] += difference[i];
+    if (p.shifted()) along[p.task_of(k)] += p.shift_above[k] * c[i] + p.shift_below[k] * c[n + i];
+  }
+  out.shared = Vector::Zero(static_cast<Index>(p.features()));
+  for (std::size_t t = 0; t < p.tasks(); ++t) {
+    if (along[t] != 0) out.own[t] += along[t] * p.direction[t];
+    out.shared += out.own[t];
+    if (!std::isfinite(p.lambda[t])) out.own[t].setZero();
+  }
+  return out;
+}
+
+TubePlanes lagrangian_gradient(const TubeRows& rows, const TubePlanes& x, const Array& c) {
+  const TubeProblem& p = rows.problem();
+  TubePlanes g = pull_sides(rows, c);
+  g.shared += x.shared;
+  for (std::size_t t = 0; t < p.tasks(); ++t) {
+    if (std::isfinite(p.lambda[t])) g.own[t] += p.lambda[t] * x.own[t];
+  }
+  return g;
+}
+
+void add_scaled(TubePlanes& x, double s, const TubePlanes& step) {
+  x.shared += s * step.shared;
+  for (std::size_t t = 0; t < x.own.size(); ++t) {
+    x.own[t] += s * step.own[t];
+    x.bias[t] += s * step.bias[t];
+  }
+}
+
+double mean_squared_row(const RowsView& rows) {
+  const double sum = std::visit(
+      [](const auto& v) {
+        double total = 0;
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, DenseView>) {
+          for (std::size_t i = 0; i < v.rows * v.columns; ++i) total += v.values[i] * v.values[i];
+        } else {
+          for (double value : v.values) total += value * value;
+        }
+        return total;
+      },
+      rows);
+  return sum / static_cast<double>(std::max<std::size_t>(row_count(rows), 1));
+}
+
+}  // namespace bagwise::internal

@@ -1,0 +1,25 @@
+// Sides of rows as linear maps: what planes make of every side, and what weights on sides pull on the planes.
+//
+// Arrays over sides have 2 n entries: the upper sides of the n rows, then the lower ones.
+#pragma once
+
+#include "bagwise/solver/internal/tube_rows.h"
+
+namespace bagwise::internal {
+
+// side_j . x for every side: linear in x, without the constants of h_j.
+Eigen::ArrayXd side_products(const TubeRows& rows, const TubePlanes& x);
+
+// sum_j c_j side_j as a vector over (w_0, v, b).
+TubePlanes pull_sides(const TubeRows& rows, const Eigen::ArrayXd& c);
+
+// R'(x) + sum_j c_j side_j.
+TubePlanes lagrangian_gradient(const TubeRows& rows, const TubePlanes& x, const Eigen::ArrayXd& c);
+
+// x += s * step
+void add_scaled(TubePlanes& x, double s, const TubePlanes& step);
+
+// The mean of |a_i|^2: the scale of the kernel.
+double mean_squared_row(const RowsView& rows);
+
+}  // namespace bagwise::internal
