@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bagwise/core/atomic_file.h"
+
 namespace bagwise::cli {
 namespace {
 
@@ -53,9 +55,9 @@ Result<void> check_outputs(const std::vector<std::string>& outputs, const std::v
 Result<Sink> Sink::open(const std::string& path) {
   Sink sink;
   if (!path.empty() && path != "-") {
-    auto file = AtomicFile::create(path);
+    auto file = CompressedFile::create(path);
     if (!file) return file.error();
-    sink.file_ = std::move(*file);
+    sink.file_.emplace(std::move(*file));
   }
   return sink;
 }

@@ -192,7 +192,7 @@ Command predict_command() {
        .required = true},
       {.name = "output",
        .value = "FILE",
-       .help = "where the predictions go; - is standard output",
+       .help = "where the predictions go; - is standard output, .gz and .zst compress",
        .fallback = "-",
        .shown = "standard output",
        .letter = 'o'},
