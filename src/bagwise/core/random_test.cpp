@@ -99,15 +99,18 @@ TEST_CASE("random: below is unbiased at bounds that do not divide 2^64", "[core]
   Rng rng(2);
   CHECK(rng.below(1) == 0);
   for (int i = 0; i < 1000; ++i) REQUIRE(rng.below(3) < 3);
-  // With this bound a plain remainder would give the lower half of the values two thirds of the draws.
+  // With this bound a plain remainder would give the lower half of the values too many draws, and a product
+  // without rejection would give the multiples of 3 half of them.
   const std::uint64_t bound = 0xC000000000000000ULL;
   constexpr int kDraws = 100000;
-  int low = 0;
+  int low = 0, multiples = 0;
   for (int i = 0; i < kDraws; ++i) {
     const std::uint64_t x = rng.below(bound);
     REQUIRE(x < bound);
     if (x < bound / 2) ++low;
+    if (x % 3 == 0) ++multiples;
   }
+  CHECK(std::abs(multiples - kDraws / 3) < 5 * std::sqrt(kDraws * 2.0 / 9));
   CHECK(std::abs(low - kDraws / 2) < 5 * std::sqrt(kDraws / 4.0));
   std::array<int, 7> counts{};
   for (int i = 0; i < 70000; ++i) ++counts[rng.below(7)];

@@ -88,7 +88,7 @@ TEST_CASE("kernels: products agree with the sums they stand for, at awkward size
   }
 }
 
-TEST_CASE("kernels: 1, 2 and 4 threads give the same bits", "[linalg][kernels]") {
+TEST_CASE("kernels: 1, 2 and 4 threads give the same bits, and the right ones", "[linalg][kernels]") {
   Rng rng(2);
   const std::size_t rows = 33 * 4096 + 5, columns = 3;  // more blocks than are held at once
   const Both table = random_table(rows, columns, rng);
@@ -97,6 +97,11 @@ TEST_CASE("kernels: 1, 2 and 4 threads give the same bits", "[linalg][kernels]")
     std::vector<double> one(rows), many(rows);
     bagwise::multiply(view, as_vector(x), one, 1);
     const Vector sum = bagwise::multiply_transposed(view, c, 1);
+    for (std::size_t j = 0; j < columns; ++j) {
+      long double exact = 0;
+      for (std::size_t i = 0; i < rows; ++i) exact += static_cast<long double>(c[i] * table.dense(i, j));
+      CHECK(sum[static_cast<Eigen::Index>(j)] == Approx(static_cast<double>(exact)).epsilon(1e-10));
+    }
     for (const unsigned threads : {2U, 4U}) {
       bagwise::multiply(view, as_vector(x), many, threads);
       CHECK(one == many);

@@ -24,7 +24,7 @@ struct InvCalOptions {
   double C = 1;
   double epsilon = 0.1;
   Tube tube = Tube::kConstant;
-  std::optional<double> clip;
+  std::optional<double> clip = {};
   double gap = 1e-6;
   Scale scale = Scale::kNone;
   BagWeight bag_weight = BagWeight::kNone;
