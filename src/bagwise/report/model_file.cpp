@@ -100,10 +100,10 @@ class Section {
 
   [[nodiscard]] bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
   [[nodiscard]] const Json& at(const char* key) const {
-    static const Json nothing;
+    static const Json kNothing;
     if (has(key)) return *value_.find(key);
     fault_.add(fmt::format("has no \"{}\"", path(key)));
-    return nothing;
+    return kNothing;
   }
   [[nodiscard]] Section section(const char* key) const { return {at(key), path(key), fault_}; }
   [[nodiscard]] std::string text(const char* key) const { return text(at(key), key); }
@@ -115,11 +115,11 @@ class Section {
     return 0;
   }
   [[nodiscard]] const Json& array(const char* key) const {
-    static const Json empty = Json::array();
+    static const Json kEmpty = Json::array();
     const Json& value = at(key);
     if (value.is_array()) return value;
     fault_.add(fmt::format("\"{}\" is of type {}; expected an array", path(key), kind_of(value)));
-    return empty;
+    return kEmpty;
   }
   [[nodiscard]] std::vector<double> numbers(const char* key) const {
     std::vector<double> out;
