@@ -364,18 +364,21 @@ TEST_CASE("cli: Ctrl-C while reading ends with status 130 and leaves nothing", "
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   signal(SIGPIPE, SIG_IGN);
   const auto before = place.names();
+  bool stopped_early = false;
   const Outcome outcome = place.run_while(kTrain, [&](int child) {
     std::ofstream out(pipe);
     std::string rows;
     for (int i = 0; i < 20000; ++i) rows += "a,1.25,3.5\nb,0.5,1.5\nc,1,1\n";
     out << "bag,x1,x2\n" << rows << std::flush;
     kill(child, SIGINT);
-    // The pipe stays open: only the signal can end the reading.
+    // There is much more to come: only the signal can end the reading before.
     for (int i = 0; i < 200 && out; ++i) out << rows << std::flush;
+    stopped_early = !out;
   });
   signal(SIGPIPE, SIG_DFL);
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status == 130);
+  CHECK(stopped_early);
   CHECK(outcome.out.empty());
   CHECK(outcome.err.empty());
   CHECK(place.names() == before);
