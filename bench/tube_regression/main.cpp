@@ -3,7 +3,9 @@
 // A run whose objective is above the reference by more than its tolerance is shown as wrong, not as fast.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string_view>
 
 #include "tube_regression/task.h"
@@ -46,6 +48,7 @@ void against_libsvm(Totals& totals) {
             "|{:>7.1f}x{}\n",
             name(kind), p.size(), cost, 1e3 * ours.seconds, above(ours), 1e3 * ip.seconds, 1e3 * ssn.seconds,
             above(ssn), 1e3 * svm.seconds, above(svm), ratio, above(ours) > 1e-6 ? "  WRONG" : "");
+        std::fflush(stdout);
         if (svm.seconds >= 5e-3) {
           totals.log_ratio += std::log(ratio);
           totals.smallest = std::min(totals.smallest, ratio);
@@ -81,6 +84,7 @@ void against_liblinear() {
       fmt::print("{:<10}{:>6g} |{:>10.0f}{:>10.0f} |{:>12.0f}{:>12.1e} |{:>7.1f}x{}\n", name(kind), cost,
                  1e3 * ours.seconds, 1e3 * ssn.seconds, 1e3 * linear.seconds, above,
                  linear.seconds / ours.seconds, above < -1e-6 ? "  ours is above" : "");
+      std::fflush(stdout);
     }
   }
 }
