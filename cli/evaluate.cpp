@@ -270,7 +270,9 @@ Command evaluate_command() {
        .fallback = "10",
        .kind = Kind::kWhole},
   };
-  append(options, {threads_option(), quiet_option(), json_option()});
+  Option quiet = quiet_option();
+  quiet.help = "no progress";
+  append(options, {threads_option(), quiet, json_option()});
   append(options, column_options());
   return {"evaluate",
           "measure a model's predictions against labels or known proportions",

@@ -7,12 +7,21 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bagwise/core/atomic_file.h"
+
 namespace bagwise::cli {
 namespace {
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
+// A pipe or a device: opening one to try it would be seen at its other end.
+bool is_special(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::is_other(status);
 }
 
 Error output_fault() { return {fmt::format("cannot write: {}", std::strerror(errno)), "standard output"}; }
@@ -37,6 +46,7 @@ Result<void> check_outputs(const std::vector<std::string>& outputs, const std::v
       if (same_file(outputs[i], outputs[j]))
         return Error{"is asked for as two outputs; expected two names", outputs[i]};
     }
+    if (is_special(outputs[i])) continue;
     if (auto probe = AtomicFile::create(outputs[i]); !probe) return probe.error();
   }
   return {};
@@ -45,9 +55,9 @@ Result<void> check_outputs(const std::vector<std::string>& outputs, const std::v
 Result<Sink> Sink::open(const std::string& path) {
   Sink sink;
   if (!path.empty() && path != "-") {
-    auto file = AtomicFile::create(path);
+    auto file = CompressedFile::create(path);
     if (!file) return file.error();
-    sink.file_ = std::move(*file);
+    sink.file_.emplace(std::move(*file));
   }
   return sink;
 }

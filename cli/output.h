@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bagwise/core/atomic_file.h"
 #include "bagwise/core/result.h"
+#include "bagwise/data/compressed_file.h"
 
 namespace bagwise::cli {
 
@@ -17,7 +17,7 @@ Result<void> finish_output();       // flushes standard output
 // Before long work: every output can be created, none is an input of the same command, none another output.
 Result<void> check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs);
 
-// "-" or nothing is standard output; else a file that appears, whole, on close().
+// "-" or nothing is standard output; else a file that appears, whole, on close(); .gz and .zst compress.
 class Sink {
  public:
   static Result<Sink> open(const std::string& path);
@@ -26,7 +26,7 @@ class Sink {
   [[nodiscard]] bool is_standard_output() const { return !file_.has_value(); }
 
  private:
-  std::optional<AtomicFile> file_;
+  std::optional<CompressedFile> file_;
 };
 
 // Files made by a command that makes several: taken away again unless all of them came about.

@@ -77,7 +77,10 @@ Result<Totals> predict_streaming(const std::string& input, const TableOptions& t
                                  const Predictor& predictor, Sink& sink, const Observer& observer) {
   Totals totals;
   const auto consume = [&](TableBlock&& block) {
-    return sink.write(block_text(block, predictor, table.threads, totals));
+    // The heading goes out with the first rows: a table that cannot be read leaves nothing on standard
+    // output.
+    const std::string heading(totals.rows == 0 ? kHeader : "");
+    return sink.write(heading + block_text(block, predictor, table.threads, totals));
   };
   if (auto done = stream_table(input, table, consume, observer); !done) return done.error();
   return totals;
@@ -119,7 +122,7 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
   if (auto checked = ledger.check(input); !checked) return checked.error();
 
   const auto labels = labels_by_bag(f, bag_of_row, ledger.bags());
-  std::string text;
+  std::string text(kHeader);
   for (std::size_t i = 0; i < f.size(); ++i) {
     write_row(text, ids.empty() ? fmt::format("{}", i + 1) : csv_cell(ids[i]), f[i],
               predictor.probability.of(f[i]), labels[i]);
@@ -134,7 +137,6 @@ Result<Totals> predict(const Arguments& arguments, const Model& model, const Pre
                        Sink& sink) {
   TableOptions table = table_options(arguments, model);
   table.want_ids = true;
-  if (auto written = sink.write(kHeader); !written) return written.error();
   // A bar would run through rows that go to the same terminal.
   ProgressBar bar(arguments.flag("quiet") || sink.is_standard_output());
   const std::string input = arguments.text("input");
@@ -192,7 +194,7 @@ Command predict_command() {
        .required = true},
       {.name = "output",
        .value = "FILE",
-       .help = "where the predictions go; - is standard output",
+       .help = "where the predictions go; - is standard output, .gz and .zst compress",
        .fallback = "-",
        .shown = "standard output",
        .letter = 'o'},

@@ -66,6 +66,9 @@ Result<OptionTexts> method_options(const Arguments& arguments, const Method& met
       out[option.name] = arguments.text(option.name);
     }
   }
+  if (method.check) {
+    if (auto checked = method.check(out); !checked) return checked.error();
+  }
   return out;
 }
 

@@ -22,7 +22,8 @@ class SumsSink final : public RowSink {
 
   void add(const TableRow& row) override {
     // Rows of one bag often follow each other: then the name need not be looked up.
-    if (names.size() == 0 || row.group != names.name(last_)) find_bag(row);
+    const std::uint64_t hash = NameTable::hash(row.group);
+    if (hash != last_hash_ || names.size() == 0 || row.group != names.name(last_)) find_bag(row, hash);
     if (schema_.has_shares && row.share != shares[last_].value && !conflict) {
       conflict = Conflict{last_, row.share, shares[last_].value, row.line};
     }
@@ -52,8 +53,9 @@ class SumsSink final : public RowSink {
   FeatureMoments moments;
 
  private:
-  void find_bag(const TableRow& row) {
-    last_ = names.number(row.group);
+  void find_bag(const TableRow& row, std::uint64_t hash) {
+    last_ = names.number(row.group, hash);
+    last_hash_ = hash;
     if (last_ < sums.bags()) return;
     sums.grow(std::size_t{last_} + 1);
     if (schema_.has_shares) shares.push_back({row.share, row.line});
@@ -62,6 +64,7 @@ class SumsSink final : public RowSink {
   const TableSchema& schema_;
   const ReduceOptions& options_;
   std::uint32_t last_ = 0;
+  std::uint64_t last_hash_ = 0;
 };
 
 Error not_constant(const std::string& path, std::uint64_t line, const TableOptions& options,

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bagwise/data/internal/compressed_file.h"
+#include "bagwise/data/compressed_file.h"
 
 namespace bagwise {
 namespace {

@@ -21,15 +21,23 @@ std::uint64_t NameTable::hash(std::string_view text) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15U, kSeed = 0xD1B54A32D192ED03U;
   std::uint64_t h = kSeed ^ text.size();
   const char* p = text.data();
-  std::size_t left = text.size();
-  for (; left >= 8; left -= 8, p += 8) {
+  const auto load = [](const char* from, std::size_t bytes) {
     std::uint64_t word = 0;
-    std::memcpy(&word, p, 8);
-    h = mix(h ^ word, kMultiplier);
-  }
+    std::memcpy(&word, from, bytes);
+    return word;
+  };
+  std::size_t left = text.size();
+  for (; left > 8; left -= 8, p += 8) h = mix(h ^ load(p, 8), kMultiplier);
+  // The last one to eight bytes by two loads that overlap: no loop whose length is hard to foresee.
   std::uint64_t rest = 0;
-  for (std::size_t i = 0; i < left; ++i) {
-    rest |= static_cast<std::uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
+  if (left == 8) {
+    rest = load(p, 8);
+  } else if (left >= 4) {
+    rest = load(p, 4) | load(p + left - 4, 4) << 32;
+  } else if (left >= 2) {
+    rest = load(p, 2) | load(p + left - 2, 2) << 32;
+  } else if (left == 1) {
+    rest = static_cast<unsigned char>(*p);
   }
   return mix(h ^ rest, kMultiplier);
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bagwise/core/parallel.h"
-#include "bagwise/data/internal/compressed_file.h"
+#include "bagwise/data/compressed_file.h"
 
 namespace bagwise {
 namespace {

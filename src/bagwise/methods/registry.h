@@ -49,6 +49,8 @@ struct Method {
   std::vector<OptionInfo> options;  // its own, then the common ones of a method (scale, bag-weight)
   // Tasks: sources in order, the target last. Faults of options or data are errors that name them.
   std::function<Result<Fit>(std::span<const TrainingTask>, const OptionTexts&, const Context&)> fit;
+  // Faults of options alone, so that they are told before long reading.
+  std::function<Result<void>(const OptionTexts&)> check = {};
 };
 
 const std::vector<Method>& methods();

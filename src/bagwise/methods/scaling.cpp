@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
 #include <cmath>
 
 namespace bagwise {
 
 Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names) {
   if (scale == Scale::kNone) return Scaling{};
-  assert(moments.rows > 0 && moments.sum.size() == names.size());
+  if (moments.rows == 0 || moments.sum.size() != names.size()) {
+    return Error{"scaling needs the moments of the features, which were not reduced with the sums"};
+  }
   Scaling out;
   out.kind = scale == Scale::kStandard ? "standard" : "maxabs";
   const auto n = static_cast<double>(moments.rows);

@@ -29,15 +29,19 @@ std::string checksum_of(const Json& document) {
   return fmt::format("fnv1a64:{:016x}", fnv1a(to_text(document)));
 }
 
-// One fault of a document, thrown and caught in this file only.
-struct Fault {
+// The first fault found; those after it mostly follow from it.
+struct FirstFault {
   std::string message;
+
+  void add(std::string found) {
+    if (message.empty()) message = std::move(found);
+  }
+  [[nodiscard]] bool none() const { return message.empty(); }
 };
-[[noreturn]] void fail(std::string message) { throw Fault{std::move(message)}; }
 
 // What no parser should be trusted with: nesting that would overrun the stack, and objects made of endless
 // members.
-void check_shape(std::string_view text) {
+void check_shape(std::string_view text, FirstFault& fault) {
   int depth = 0;
   std::size_t members = 0;
   bool quoted = false;
@@ -49,76 +53,85 @@ void check_shape(std::string_view text) {
     } else if (c == '"') {
       quoted = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kDeepest)
-        fail(fmt::format("nests more than {} deep; this is not a bagwise model", kDeepest));
+      if (++depth > kDeepest) {
+        return fault.add(fmt::format("nests more than {} deep; this is not a bagwise model", kDeepest));
+      }
     } else if (c == ']' || c == '}') {
       --depth;
     } else if (c == ':') {
       if (++members > kMostMembers) {
-        fail(fmt::format("has more than {} keys; this is not a bagwise model", kMostMembers));
+        return fault.add(fmt::format("has more than {} keys; this is not a bagwise model", kMostMembers));
       }
     }
   }
 }
 
-Json parse(std::string_view text) {
+Json parse(std::string_view text, FirstFault& fault) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    fail("the file is empty; expected a bagwise model");
+    fault.add("the file is empty; expected a bagwise model");
+    return {};
   }
-  check_shape(text);
+  check_shape(text, fault);
+  if (!fault.none()) return {};
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    if (error.byte > text.size())
-      fail("the file ends too early: it is truncated; expected a whole bagwise model");
-    fail(fmt::format("is not a bagwise model: not JSON at byte {}", error.byte));
+    fault.add(error.byte > text.size()
+                  ? "the file ends too early: it is truncated; expected a whole bagwise model"
+                  : fmt::format("is not a bagwise model: not JSON at byte {}", error.byte));
   } catch (const Json::exception&) {
-    fail("is not a bagwise model: a number is out of range");
+    fault.add("is not a bagwise model: a number is out of range");
   }
+  return {};
 }
 
 const char* kind_of(const Json& value) { return value.type_name(); }
 
-// One object of the document; every getter fails with the key, what was found and what was expected.
+// One object of the document. A getter that does not find what it should adds a fault (the key, what was
+// found, what was expected) and returns something empty.
 class Section {
  public:
-  Section(const Json& value, std::string name) : value_(value), name_(std::move(name)) {
-    if (!value.is_object())
-      fail(fmt::format("\"{}\" is of type {}; expected an object", name_, kind_of(value)));
+  Section(const Json& value, std::string name, FirstFault& fault)
+      : value_(value), name_(std::move(name)), fault_(fault) {
+    if (!value.is_object()) {
+      fault_.add(fmt::format("\"{}\" is of type {}; expected an object", name_, kind_of(value)));
+    }
   }
 
-  [[nodiscard]] bool has(const char* key) const { return value_.contains(key); }
+  [[nodiscard]] bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
   [[nodiscard]] const Json& at(const char* key) const {
-    const auto found = value_.find(key);
-    if (found == value_.end()) fail(fmt::format("has no \"{}\"", path(key)));
-    return *found;
+    static const Json kNothing;
+    if (has(key)) return *value_.find(key);
+    fault_.add(fmt::format("has no \"{}\"", path(key)));
+    return kNothing;
   }
-  [[nodiscard]] Section section(const char* key) const { return {at(key), path(key)}; }
-  [[nodiscard]] std::string text(const char* key) const { return text(at(key), path(key)); }
-  [[nodiscard]] double number(const char* key) const { return number(at(key), path(key)); }
+  [[nodiscard]] Section section(const char* key) const { return {at(key), path(key), fault_}; }
+  [[nodiscard]] std::string text(const char* key) const { return text(at(key), key); }
+  [[nodiscard]] double number(const char* key) const { return number(at(key), key); }
   [[nodiscard]] std::uint64_t count(const char* key) const {
     const Json& value = at(key);
-    if (!value.is_number_unsigned()) {
-      fail(fmt::format("\"{}\" is {}; expected a whole number from 0", path(key), shown(value)));
-    }
-    return value.get<std::uint64_t>();
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+    fault_.add(fmt::format("\"{}\" is {}; expected a whole number from 0", path(key), shown(value)));
+    return 0;
   }
   [[nodiscard]] const Json& array(const char* key) const {
+    static const Json kEmpty = Json::array();
     const Json& value = at(key);
-    if (!value.is_array())
-      fail(fmt::format("\"{}\" is of type {}; expected an array", path(key), kind_of(value)));
-    return value;
+    if (value.is_array()) return value;
+    fault_.add(fmt::format("\"{}\" is of type {}; expected an array", path(key), kind_of(value)));
+    return kEmpty;
   }
   [[nodiscard]] std::vector<double> numbers(const char* key) const {
     std::vector<double> out;
-    for (const Json& value : array(key)) out.push_back(number(value, path(key)));
+    for (const Json& value : array(key)) out.push_back(number(value, key));
     return out;
   }
   [[nodiscard]] std::vector<std::string> texts(const char* key) const {
     std::vector<std::string> out;
-    for (const Json& value : array(key)) out.push_back(text(value, path(key)));
+    for (const Json& value : array(key)) out.push_back(text(value, key));
     return out;
   }
+  [[nodiscard]] FirstFault& fault() const { return fault_; }
 
  private:
   [[nodiscard]] std::string path(const char* key) const { return name_.empty() ? key : name_ + "." + key; }
@@ -126,30 +139,44 @@ class Section {
     const std::string text = to_text(value);
     return text.size() <= 40 ? text : fmt::format("of type {}", kind_of(value));
   }
-  static double number(const Json& value, const std::string& where) {
-    if (!value.is_number()) fail(fmt::format("\"{}\" has {}; expected a finite number", where, shown(value)));
-    return value.get<double>();
+  [[nodiscard]] double number(const Json& value, const char* key) const {
+    if (value.is_number()) return value.get<double>();
+    fault_.add(fmt::format("\"{}\" has {}; expected a finite number", path(key), shown(value)));
+    return 0;
   }
-  static std::string text(const Json& value, const std::string& where) {
-    if (!value.is_string()) fail(fmt::format("\"{}\" has {}; expected text", where, shown(value)));
-    return value.get<std::string>();
+  [[nodiscard]] std::string text(const Json& value, const char* key) const {
+    if (value.is_string()) return value.get<std::string>();
+    fault_.add(fmt::format("\"{}\" has {}; expected text", path(key), shown(value)));
+    return {};
   }
 
   const Json& value_;
   std::string name_;
+  FirstFault& fault_;
 };
 
-OptionValue option_value(const Json& value, const std::string& name) {
-  if (value.is_null()) return {};
-  if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number_float()) return value.get<double>();
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer() && (!value.is_number_unsigned() ||
-                                    value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max())) {
-    return value.get<std::int64_t>();
+std::vector<std::pair<std::string, OptionValue>> options_from(const Json& options, FirstFault& fault) {
+  std::vector<std::pair<std::string, OptionValue>> out;
+  if (!options.is_object()) return out;  // the section has said so
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [name, value] : options.items()) {
+    OptionValue found;
+    if (value.is_boolean()) {
+      found = value.get<bool>();
+    } else if (value.is_number_float()) {
+      found = value.get<double>();
+    } else if (value.is_string()) {
+      found = value.get<std::string>();
+    } else if (value.is_number_integer() &&
+               !(value.is_number_unsigned() && value.get<std::uint64_t>() > kLargest)) {
+      found = value.get<std::int64_t>();
+    } else if (!value.is_null()) {
+      fault.add(fmt::format("\"options.{}\" is of type {}; expected a number, a flag, text or null", name,
+                            kind_of(value)));
+    }
+    out.emplace_back(name, std::move(found));
   }
-  fail(fmt::format("\"options.{}\" is of type {}; expected a number, a flag, text or null", name,
-                   kind_of(value)));
+  return out;
 }
 
 TrainingReport training_from(const Section& from) {
@@ -160,8 +187,8 @@ TrainingReport training_from(const Section& from) {
   out.termination = from.text("termination");
   const std::uint64_t rounds = from.count("rounds");
   if (rounds > std::numeric_limits<int>::max())
-    fail(fmt::format("\"training.rounds\" is {}; too large", rounds));
-  out.rounds = static_cast<int>(rounds);
+    from.fault().add(fmt::format("\"training.rounds\" is {}; too large", rounds));
+  out.rounds = static_cast<int>(rounds % (std::uint64_t{1} << 31));
   out.objective_history = from.numbers("objective_history");
   out.instances = from.count("instances");
   out.features = from.count("features");
@@ -171,8 +198,8 @@ TrainingReport training_from(const Section& from) {
   return out;
 }
 
-Model model_from(const Json& document) {
-  const Section top(document, "");
+Model model_from(const Json& document, FirstFault& fault) {
+  const Section top(document, "", fault);
   Model model;
   model.method = top.text("method");
   model.features = top.texts("features");
@@ -182,7 +209,7 @@ Model model_from(const Json& document) {
   const Section scaling = top.section("scaling");
   model.scaling = {scaling.text("kind"), scaling.numbers("shift"), scaling.numbers("factor")};
   for (const Json& value : top.array("tasks")) {
-    const Section task(value, fmt::format("tasks[{}]", model.tasks.size()));
+    const Section task(value, fmt::format("tasks[{}]", model.tasks.size()), fault);
     const Section probability = task.section("probability");
     model.tasks.push_back({task.text("name"),
                            task.numbers("weights"),
@@ -190,9 +217,7 @@ Model model_from(const Json& document) {
                            {probability.number("slope"), probability.number("offset")}});
   }
   static_cast<void>(top.section("options"));
-  for (const auto& [name, value] : document["options"].items()) {
-    model.options.emplace_back(name, option_value(value, name));
-  }
+  model.options = options_from(top.at("options"), fault);
   model.training = training_from(top.section("training"));
   return model;
 }
@@ -210,40 +235,41 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-void check_size(const char* what, std::size_t found, std::size_t features, bool may_be_empty) {
+void check_size(const char* what, std::size_t found, std::size_t features, bool may_be_empty,
+                FirstFault& fault) {
   if (found == features || (may_be_empty && found == 0)) return;
-  fail(fmt::format("{} has {} numbers; expected one per feature, {}", what, found, features));
+  fault.add(fmt::format("{} has {} numbers; expected one per feature, {}", what, found, features));
 }
 
 // What prediction relies on, true of every model that is written or read.
-void check_model(const Model& model) {
+void check_model(const Model& model, FirstFault& fault) {
   const std::size_t features = model.features.size();
-  if (model.tasks.empty()) fail("has no tasks; expected at least one");
+  if (model.tasks.empty()) fault.add("has no tasks; expected at least one");
   for (const TaskModel& task : model.tasks) {
-    check_size("a task's \"weights\"", task.weights.size(), features, false);
+    check_size("a task's \"weights\"", task.weights.size(), features, false, fault);
     if (!all_finite(task.weights) || !std::isfinite(task.bias) || !std::isfinite(task.probability.slope) ||
         !std::isfinite(task.probability.offset)) {
-      fail(fmt::format("the plane of task \"{}\" has a number that is not finite", task.name));
+      fault.add(fmt::format("the plane of task \"{}\" has a number that is not finite", task.name));
     }
   }
   const std::string& kind = model.scaling.kind;
   if (kind != "none" && kind != "standard" && kind != "maxabs") {
-    fail(fmt::format("\"scaling.kind\" is \"{}\"; expected none, standard or maxabs", kind));
+    fault.add(fmt::format("\"scaling.kind\" is \"{}\"; expected none, standard or maxabs", kind));
   }
-  check_size("\"scaling.factor\"", model.scaling.factor.size(), features, kind == "none");
-  check_size("\"scaling.shift\"", model.scaling.shift.size(), model.scaling.factor.size(), false);
+  check_size("\"scaling.factor\"", model.scaling.factor.size(), features, kind == "none", fault);
+  check_size("\"scaling.shift\"", model.scaling.shift.size(), model.scaling.factor.size(), false, fault);
   if (!all_finite(model.scaling.factor) || !all_finite(model.scaling.shift)) {
-    fail("\"scaling\" has a number that is not finite");
+    fault.add("\"scaling\" has a number that is not finite");
   }
   if (model.missing != "error" && model.missing != "mean" && model.missing != "zero") {
-    fail(fmt::format("\"missing\" is \"{}\"; expected error, mean or zero", model.missing));
+    fault.add(fmt::format("\"missing\" is \"{}\"; expected error, mean or zero", model.missing));
   }
-  check_size("\"fill\"", model.fill.size(), features, model.missing != "mean");
-  if (!all_finite(model.fill)) fail("\"fill\" has a number that is not finite");
+  check_size("\"fill\"", model.fill.size(), features, model.missing != "mean", fault);
+  if (!all_finite(model.fill)) fault.add("\"fill\" has a number that is not finite");
   const TrainingReport& training = model.training;
   if (!std::isfinite(training.objective) || !std::isfinite(training.dual_objective.value_or(0)) ||
       !std::isfinite(training.relative_gap.value_or(0)) || !all_finite(training.objective_history)) {
-    fail("\"training\" has a number that is not finite");
+    fault.add("\"training\" has a number that is not finite");
   }
 }
 
@@ -271,14 +297,33 @@ Json document_of(const Model& model) {
   return document;
 }
 
-void check_checksum(Json& document) {
-  const auto stated = document.find("checksum");
-  if (stated == document.end()) fail("has no \"checksum\"");
-  const Json found = *stated;
+// Takes the checksum out of the document and compares it with the rest.
+void check_checksum(Json& document, FirstFault& fault) {
+  const Json found = document.value("checksum", Json());
   document.erase("checksum");
+  if (found.is_null()) return fault.add("has no \"checksum\"");
   if (const std::string expected = checksum_of(document); found != Json(expected)) {
-    fail(fmt::format("the checksum does not match: the file was edited or damaged; expected {}", expected));
+    fault.add(
+        fmt::format("the checksum does not match: the file was edited or damaged; expected {}", expected));
   }
+}
+
+// That the document is a model of a version we read, whole and unedited.
+void check_envelope(Json& document, FirstFault& fault) {
+  const Section top(document, "", fault);
+  if (!fault.none()) return;
+  if (!top.has("format") || top.at("format") != Json(kFormat)) {
+    return fault.add(fmt::format("is not a bagwise model: expected \"format\": \"{}\"", kFormat));
+  }
+  const std::uint64_t version = top.count("format_version");
+  if (!fault.none()) return;
+  if (version > kModelFormatVersion) {
+    return fault.add(
+        fmt::format("has format version {}; this bagwise reads up to version {}: use a newer bagwise",
+                    version, kModelFormatVersion));
+  }
+  if (version < 1) return fault.add(fmt::format("has format version {}; expected at least 1", version));
+  check_checksum(document, fault);
 }
 
 }  // namespace
@@ -295,38 +340,24 @@ std::string model_to_json(const Model& model) {
 }
 
 Result<Model> model_from_json(std::string_view text, const std::string& file) {
-  try {
-    Json document = parse(text);
-    const Section top(document, "");
-    if (!top.has("format") || top.at("format") != Json(kFormat)) {
-      fail(fmt::format("is not a bagwise model: expected \"format\": \"{}\"", kFormat));
-    }
-    const std::uint64_t version = top.count("format_version");
-    if (version > kModelFormatVersion) {
-      fail(fmt::format("has format version {}; this bagwise reads up to version {}: use a newer bagwise",
-                       version, kModelFormatVersion));
-    }
-    if (version < 1) fail(fmt::format("has format version {}; expected at least 1", version));
-    check_checksum(document);
-    Model model = model_from(document);
-    check_model(model);
-    return model;
-  } catch (const Fault& fault) {
-    return Error{fault.message, file};
-  }
+  FirstFault fault;
+  Json document = parse(text, fault);
+  if (fault.none()) check_envelope(document, fault);
+  Model model;
+  if (fault.none()) model = model_from(document, fault);
+  if (fault.none()) check_model(model, fault);
+  if (!fault.none()) return Error{fault.message, file};
+  return model;
 }
 
 Result<void> save_model(const std::string& path, const Model& model) {
-  try {
-    check_model(model);
-    for (const std::string& name : model.features) {
-      if (!is_utf8(name)) {
-        fail(fmt::format("cannot write this model: the feature name \"{}\" is not UTF-8 text", name));
-      }
-    }
-  } catch (const Fault& fault) {
-    return Error{fault.message, path};
+  FirstFault fault;
+  check_model(model, fault);
+  for (const std::string& name : model.features) {
+    if (is_utf8(name)) continue;
+    fault.add(fmt::format("cannot write this model: the feature name \"{}\" is not UTF-8 text", name));
   }
+  if (!fault.none()) return Error{fault.message, path};
   return write_file(path, model_to_json(model));
 }
 

@@ -19,6 +19,9 @@ class ChunkRun {
     const std::size_t width = layout.scouting ? layout.sources.size() : layout.schema.feature_names.size();
     values_.resize(width);
     row_.values = values_;
+    for (const CsvColumn& column : layout.columns) {
+      feature_slots_.push_back(column.role == Role::kFeature ? static_cast<std::int32_t>(column.slot) : -1);
+    }
   }
 
   ParsedChunk run() {
@@ -39,14 +42,17 @@ class ChunkRun {
       for (const std::uint32_t slot : one_hot.slots) values_[slot] = 0;
     }
     row_.line = out_.lines;
-    const std::size_t count = layout_.columns.size();
+    const std::size_t count = feature_slots_.size();
+    const std::int32_t* const slots = feature_slots_.data();
+    double* const values = values_.data();
     char* p = p_;
     for (std::size_t c = 0; c < count; ++c) {
-      const CsvColumn& column = layout_.columns[c];
       char* stop = nullptr;
-      if (column.role == Role::kFeature) {
-        const char* plain = parse_plain_number(p, values_[column.slot]);
+      if (slots[c] >= 0) {
+        double value = 0;
+        const char* const plain = parse_plain_number(p, value);
         if (plain != nullptr && (*plain == ',' || *plain == '\n')) {
+          values[slots[c]] = value;
           stop = p + (plain - p);
         } else {
           stop = slow_cell(p, c);
@@ -233,6 +239,7 @@ class ChunkRun {
   char* const end_;
   char* p_;
   const bool cut_off_;
+  std::vector<std::int32_t> feature_slots_;  // per column; -1 = not a number to keep
   std::vector<double> values_;
   TableRow row_;
   ParsedChunk out_;

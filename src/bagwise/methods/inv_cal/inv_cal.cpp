@@ -69,6 +69,10 @@ Method inv_cal_method() {
         if (!options) return options.error();
         return fit_inv_cal(tasks[0].reduced, *options, context);
       },
+      .check = [](const OptionTexts& texts) -> Result<void> {
+        auto options = parse_options<InvCalOptions>(texts);
+        return options ? Result<void>() : options.error();
+      },
   };
 }
 

@@ -1,0 +1,63 @@
+#include "tube_regression/task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "bagwise/bags/deal.h"
+#include "bagwise/methods/inv_cal/inv_cal.h"
+
+namespace bagwise::bench {
+
+void make_task(GeneratorKind kind, std::size_t rows, std::size_t bag_size, Task& task) {
+  GeneratorOptions options;
+  options.kind = kind;
+  options.source_rows = rows;
+  options.target_rows = options.test_rows = 2;
+  auto data = generate(options);
+  if (!data) std::abort();
+  Rng rng(1);
+  auto dealt = deal_bags(std::move(data->source), bag_size, rng);
+  if (!dealt) std::abort();
+  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
+  if (!bagged) std::abort();
+  const ReducedBags reduced = reduce(*bagged);
+  task.kind = kind;
+  task.bag_size = bag_size;
+  task.means = reduced.sums.means();
+  task.problem = inverse_calibration_problem(reduced, task.means, {});
+}
+
+void set_cost(Task& task, double cost) {
+  task.problem.cost_above.assign(task.problem.size(), cost);
+  task.problem.cost_below = task.problem.cost_above;
+}
+
+double objective(const TubeProblem& problem, const Answer& answer) {
+  const auto rows = std::get<DenseView>(problem.rows);
+  double sum = answer.weights.squaredNorm() / 2;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    double f = answer.bias;
+    for (std::size_t j = 0; j < rows.columns; ++j)
+      f += rows.row(i)[j] * answer.weights[static_cast<Eigen::Index>(j)];
+    sum += problem.cost_above[i] * std::max(0.0, std::abs(f - problem.target[i]) - problem.tube[i]);
+  }
+  return sum;
+}
+
+double objective_with_bias(const TubeProblem& problem, const Answer& answer) {
+  return objective(problem, answer) + answer.bias * answer.bias / 2;
+}
+
+Answer best_of(int runs, const std::function<Answer()>& run) {
+  Answer best = run();
+  double total = best.seconds;
+  for (int k = 1; k < runs && total < 2; ++k) {
+    Answer next = run();
+    total += next.seconds;
+    if (next.seconds < best.seconds) best = std::move(next);
+  }
+  return best;
+}
+
+}  // namespace bagwise::bench
