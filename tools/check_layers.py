@@ -133,7 +133,7 @@ def file_faults(path, text):
         number = text.count("\n", 0, test.start()) + 1
         if re.search(r"[;\[\]]", test.group(1)):
             yield number, f'"{test.group(1)}": a test name must not have ; [ or ] in it, ctest would lose the test'
-        if not re.match(r"[a-z0-9_-]+: ", test.group(1)) or not test.group(2):
+        if not re.match(r"[a-z0-9_ -]+: ", test.group(1)) or not test.group(2):
             yield number, f'"{test.group(1)}": a test is called "unit: a sentence that is true" and has tags'
     is_library = folder in ("src", "mpi") and not path.name.endswith("_test.cpp")
     code = without_comments(text)

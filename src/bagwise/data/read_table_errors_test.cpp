@@ -196,7 +196,8 @@ TEST_CASE("read_table errors: a line beyond 64 MiB", "[data][read_table][badargs
 TEST_CASE("read_table errors: truncated packing, after the faults before it", "[data][read_table][badargs]") {
   const test::TempDir dir;
   std::string text = "id,x\n";
-  for (std::uint64_t i = 0; i < 100000; ++i) text += fmt::format("{},{}\n", i * 7919 % 100003, i * 104729 % 1000003);
+  for (std::uint64_t i = 0; i < 100000; ++i)
+    text += fmt::format("{},{}\n", i * 7919 % 100003, i * 104729 % 1000003);
   for (const char* name : {"t.csv.gz", "t.csv.zst"}) {
     const std::string path = dir.file(name);
     const std::string whole = test::pack_for(path, text);

@@ -4,6 +4,7 @@
 #include <mutex>
 
 // OpenBLAS's Fortran interface; declared here because its C headers clash with others'.
+// NOLINTBEGIN(readability-identifier-naming): Fortran's names end in an underscore.
 extern "C" {
 void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a,
             const int* lda, const double* x, const int* incx, const double* beta, double* y, const int* incy);
@@ -16,6 +17,7 @@ void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* inf
 void openblas_set_num_threads(int threads);
 int openblas_get_num_threads(void);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace bagwise {
 namespace {
