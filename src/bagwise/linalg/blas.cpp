@@ -1,5 +1,6 @@
 #include "bagwise/linalg/blas.h"
 
+#include <algorithm>
 #include <cassert>
 #include <mutex>
 
@@ -38,7 +39,7 @@ int as_int(std::size_t n) { return static_cast<int>(n); }
 int as_int(Eigen::Index n) { return static_cast<int>(n); }
 
 constexpr int kOne = 1;
-constexpr double kUnit = 1, kZero = 0;
+constexpr double kUnit = 1;
 
 }  // namespace
 
@@ -59,9 +60,10 @@ SerialBlas::~SerialBlas() {
 
 // Row-major A is column-major A' with leading dimension `columns`.
 void dense_multiply(const double* a, std::size_t rows, std::size_t columns, const double* x, double* out) {
-  if (rows == 0) return;
-  const int m = as_int(columns), n = as_int(rows), lda = m > 0 ? m : 1;
-  dgemv_("T", &m, &n, &kUnit, a, &lda, x, &kOne, &kZero, out, &kOne);
+  std::fill_n(out, rows, 0.0);  // and add: with a factor of 0 some versions keep a NaN that stood there
+  if (columns == 0) return;
+  const int m = as_int(columns), n = as_int(rows);
+  dgemv_("T", &m, &n, &kUnit, a, &m, x, &kOne, &kUnit, out, &kOne);
 }
 
 void dense_add_transposed(const double* a, std::size_t rows, std::size_t columns, const double* c,

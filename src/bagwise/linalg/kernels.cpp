@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bagwise/core/parallel.h"
+#include "bagwise/linalg/blas.h"
 
 namespace bagwise {
 namespace {
@@ -14,14 +15,8 @@ constexpr std::size_t kBlocksAtOnce = 32;
 
 std::size_t block_count(std::size_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
 
-Eigen::Map<const RowMatrix> block_of(const DenseView& rows, std::size_t from, std::size_t count) {
-  return {rows.values + from * rows.columns, static_cast<Eigen::Index>(count),
-          static_cast<Eigen::Index>(rows.columns)};
-}
-
 void multiply_block(const DenseView& rows, const VectorRef& x, std::span<double> out, std::size_t from) {
-  Eigen::Map<Vector>(out.data(), static_cast<Eigen::Index>(out.size())).noalias() =
-      block_of(rows, from, out.size()) * x;
+  dense_multiply(rows.values + from * rows.columns, out.size(), rows.columns, x.data(), out.data());
 }
 
 void multiply_block(const CsrView& rows, const VectorRef& x, std::span<double> out, std::size_t from) {
@@ -35,8 +30,7 @@ void multiply_block(const CsrView& rows, const VectorRef& x, std::span<double> o
 }
 
 void add_block(const DenseView& rows, std::span<const double> c, std::size_t from, Vector& out) {
-  out.noalias() += block_of(rows, from, c.size()).transpose() *
-                   Eigen::Map<const Vector>(c.data(), static_cast<Eigen::Index>(c.size()));
+  dense_add_transposed(rows.values + from * rows.columns, c.size(), rows.columns, c.data(), out.data());
 }
 
 void add_block(const CsrView& rows, std::span<const double> c, std::size_t from, Vector& out) {
@@ -52,6 +46,7 @@ void add_block(const CsrView& rows, std::span<const double> c, std::size_t from,
 
 void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, unsigned threads) {
   assert(out.size() == row_count(rows));
+  const SerialBlas serial;
   parallel_for(block_count(out.size()), threads, [&](std::size_t b) {
     const std::size_t from = b * kBlockRows;
     const auto part = out.subspan(from, std::min(kBlockRows, out.size() - from));
@@ -61,6 +56,7 @@ void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, u
 
 Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsigned threads) {
   assert(c.size() == row_count(rows));
+  const SerialBlas serial;
   const std::size_t blocks = block_count(c.size());
   const auto columns = static_cast<Eigen::Index>(column_count(rows));
   // A few blocks at a time, so that wide sparse tables do not need a whole vector for each of many blocks.

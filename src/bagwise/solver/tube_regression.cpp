@@ -1,11 +1,12 @@
 #include "bagwise/solver/tube_regression.h"
 
+#include <algorithm>
 #include <cassert>
-#include <cmath>
 
 #include "bagwise/linalg/blas.h"
 #include "bagwise/solver/internal/algorithms.h"
 #include "bagwise/solver/internal/certificate.h"
+#include "bagwise/solver/internal/side_products.h"
 
 namespace bagwise {
 namespace {
@@ -20,6 +21,20 @@ namespace {
 
 bool finished(const TubeSolution& s) {
   return s.report.termination == Termination::kConverged || s.report.termination == Termination::kStopped;
+}
+
+// Costs so small, against the size of the rows, that most multipliers end at their bounds: then the
+// semismooth method has few active rows and needs few steps. Measured on bag means of documents at C = 1 (330
+// x 200): 2 ms against 8 ms for the interior point; where this is above 1 the interior point wins by 2 to 5
+// times.
+bool is_easy(const TubeProblem& p) {
+  double cost = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    cost += std::max(p.cost_above[i], p.cost_below[i]) * (1 + 1 / p.lambda[p.task_of(i)]);
+  }
+  return cost / static_cast<double>(std::max<std::size_t>(p.size(), 1)) *
+             internal::mean_squared_row(p.rows) <=
+         1;
 }
 
 // Whichever is certified more closely, with the steps of both.
@@ -53,13 +68,14 @@ TubeSolution solve_tube_regression(const TubeProblem& problem, const TubeOptions
   }
   // A start is worth most to the semismooth method, which then needs a few steps; the interior point needs
   // none.
-  TubeSolution first = start != nullptr ? solve_semismooth(problem, options, start, observer)
-                                        : solve_interior_point(problem, options, observer);
+  const bool newton_first = start != nullptr || is_easy(problem);
+  TubeSolution first = newton_first ? solve_semismooth(problem, options, start, observer)
+                                    : solve_interior_point(problem, options, observer);
   if (finished(first)) return first;
   // Stalled: the other method takes over. After an interior point this settles which rows are at their tube's
   // edge.
-  TubeSolution second = start != nullptr ? solve_interior_point(problem, options, observer)
-                                         : solve_semismooth(problem, options, &first, observer);
+  TubeSolution second = newton_first ? solve_interior_point(problem, options, observer)
+                                     : solve_semismooth(problem, options, &first, observer);
   return better(std::move(first), std::move(second));
 }
 

@@ -47,14 +47,14 @@ class InteriorPoint {
     count_ = used_.sum();
     x_ = planes_of(p_, multipliers(Array::Zero(2 * n_)), options.threads);
     set_best_biases(p_, x_, options.threads);
-    const Array h = heights();
+    h_ = side_products(rows_, x_) - constant_;
     // Start well inside: slacks of the size of the residuals, multipliers of the size that would move the
     // planes by as much (the middle of their box where that is smaller).
-    const double room = std::max(1e-3, (h.abs() * used_).sum() / std::max(1.0, count_));
+    const double room = std::max(1e-3, (h_.abs() * used_).sum() / std::max(1.0, count_));
     const double pull = 1000 * room / std::max(mean_squared_row(p_.rows), std::numeric_limits<double>::min());
     alpha_ = (cost_ / 2).min(pull);
-    s_ = h.max(0.0) + room;
-    slack_ = s_ - h;
+    s_ = h_.max(0.0) + room;
+    slack_ = s_ - h_;
   }
 
   [[nodiscard]] TubeMultipliers multipliers() const { return multipliers(alpha_); }
@@ -76,7 +76,7 @@ class InteriorPoint {
   bool advance() {
     const double mu_now = mu();
     const Array room = cost_ - alpha_;
-    const Array infeasible = s_ - heights() - slack_;
+    const Array infeasible = s_ - h_ - slack_;
     const TubePlanes dual = dual_residual();
     weight_ = (used_ > 0).select((slack_ / alpha_ + s_ / room).inverse(), 0.0);
     if (!system_.factor(weight_, /*bias_weight=*/1e-14 * weight_.sum() / static_cast<double>(p_.tasks())))
@@ -96,6 +96,7 @@ class InteriorPoint {
     const double length = step_to_boundary(combined, 0.995);
     if (!(length > 1e-12)) return false;
     add_scaled(x_, length, combined.x);
+    h_ += length * combined.h;
     alpha_ += length * combined.alpha;
     s_ += length * combined.s;
     slack_ += length * combined.slack;
@@ -105,7 +106,7 @@ class InteriorPoint {
  private:
   struct Direction {
     TubePlanes x;
-    Array alpha, s, slack;
+    Array h, alpha, s, slack;
   };
 
   [[nodiscard]] TubeMultipliers multipliers(const Array& alpha) const {
@@ -114,8 +115,6 @@ class InteriorPoint {
     m.below.assign(alpha.data() + n_, alpha.data() + 2 * n_);
     return m;
   }
-
-  [[nodiscard]] Array heights() const { return side_products(rows_, x_) - constant_; }
 
   // R'(x) + sum_j alpha_j side_j.
   [[nodiscard]] TubePlanes dual_residual() const { return lagrangian_gradient(rows_, x_, alpha_); }
@@ -126,10 +125,9 @@ class InteriorPoint {
     const Array room = cost_ - alpha_;
     const Array k = (used_ > 0).select(first / alpha_ - slack_ - second / room + s_ - infeasible, 0.0);
     NewtonSystem::Step step = system_.solve(dual, k);
-    const Array dh = side_products(rows_, step.x);
-    Direction d{std::move(step.x), std::move(step.reaction), {}, {}};
+    Direction d{std::move(step.x), std::move(step.products), std::move(step.reaction), {}, {}};
     d.s = (used_ > 0).select((second - room * s_ + s_ * d.alpha) / room, 0.0);
-    d.slack = (used_ > 0).select(d.s - dh + infeasible, 0.0);
+    d.slack = (used_ > 0).select(d.s - d.h + infeasible, 0.0);
     return d;
   }
 
@@ -153,7 +151,7 @@ class InteriorPoint {
   Array cost_, constant_, used_;
   double count_ = 0;
   TubePlanes x_;
-  Array alpha_, s_, slack_, weight_;
+  Array h_, alpha_, s_, slack_, weight_;
 };
 
 }  // namespace

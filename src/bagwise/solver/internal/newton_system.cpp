@@ -56,8 +56,10 @@ NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient, const Array& 
   if (by_rows_) return solve_rows(gradient, offset);
   TubePlanes right = pull_sides(rows_, weight_ * offset);
   add_scaled(right, 1.0, gradient);
-  Step step{solve_features(right), {}};
-  step.reaction = weight_ * (side_products(rows_, step.x) + offset);
+  Step step;
+  step.x = solve_features(right);
+  step.products = side_products(rows_, step.x);
+  step.reaction = weight_ * (step.products + offset);
   return step;
 }
 
@@ -139,7 +141,8 @@ NewtonSystem::Step NewtonSystem::solve_rows(const TubePlanes& g, const Array& of
     reaction[above] = share * hj + both;
     reaction[below] = both - (1 - share) * hj;
   }
-  return {std::move(step), std::move(reaction)};
+  Array products = side_products(rows_, step);
+  return {std::move(step), std::move(products), std::move(reaction)};
 }
 
 // N_t, summed in fixed groups of sides so that the bits do not depend on the number of threads.

@@ -29,6 +29,7 @@ class NewtonSystem {
 
   struct Step {
     TubePlanes x;
+    Eigen::ArrayXd products;  // side_j . x
     Eigen::ArrayXd reaction;
   };
   // The step for this gradient and these offsets.

@@ -73,12 +73,11 @@ class AugmentedLagrangian {
   bool advance() {
     const Array weight = ((a_ > 0) && (a_ < cost_)).select(Array::Constant(a_.size(), sigma_), 0.0);
     if (!system_.factor(weight, rho_)) return false;
-    const TubePlanes step = system_.solve(gradient_, Array::Zero(a_.size())).x;
-    const Array dh = side_products(rows_, step);
-    const double length = step_length(step, dh);
+    const NewtonSystem::Step step = system_.solve(gradient_, Array::Zero(a_.size()));
+    const double length = step_length(step.x, step.products);
     if (!(length > 0)) return false;
-    add_scaled(x_, length, step);
-    h_ += length * dh;
+    add_scaled(x_, length, step.x);
+    h_ += length * step.products;
     update();
     return true;
   }
