@@ -7,8 +7,8 @@
 namespace bagwise {
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> all = {inv_cal_method()};
-  return all;
+  static const std::vector<Method> kAll = {inv_cal_method()};
+  return kAll;
 }
 
 const Method* find_method(std::string_view name) {
