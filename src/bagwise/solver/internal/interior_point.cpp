@@ -33,23 +33,15 @@ class InteriorPoint {
       : p_(problem),
         rows_(problem, options.threads),
         system_(rows_, road),
-        n_(static_cast<Index>(problem.size())) {
-    cost_.resize(2 * n_);
-    constant_.resize(2 * n_);
-    for (Index i = 0; i < n_; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      cost_[i] = p_.cost_above[k];
-      cost_[n_ + i] = p_.cost_below[k];
-      constant_[i] = p_.target[k] + p_.tube[k];
-      constant_[n_ + i] = p_.tube[k] - p_.target[k];
-    }
+        n_(static_cast<Index>(problem.size())),
+        cost_(side_losses(problem).cost) {
     used_ = (cost_ > 0).cast<double>();
     count_ = used_.sum();
-    x_ = planes_of(p_, multipliers(Array::Zero(2 * n_)), options.threads);
+    x_ = planes_of(p_, to_multipliers(Array::Zero(2 * n_)), options.threads);
     set_best_biases(p_, x_, options.threads);
-    h_ = side_products(rows_, x_) - constant_;
-    // Start well inside: slacks of the size of the residuals, multipliers of the size that would move the
-    // planes by as much (the middle of their box where that is smaller).
+    h_ = side_products(rows_, x_) - side_losses(p_).constant;
+    // Start well inside: slacks of the size of the residuals, multipliers no larger than what would move
+    // the planes by a thousand times as much (half their box where that is smaller).
     const double room = std::max(1e-3, (h_.abs() * used_).sum() / std::max(1.0, count_));
     const double pull = 1000 * room / std::max(mean_squared_row(p_.rows), std::numeric_limits<double>::min());
     alpha_ = (cost_ / 2).min(pull);
@@ -57,7 +49,7 @@ class InteriorPoint {
     slack_ = s_ - h_;
   }
 
-  [[nodiscard]] TubeMultipliers multipliers() const { return multipliers(alpha_); }
+  [[nodiscard]] TubeMultipliers multipliers() const { return to_multipliers(alpha_); }
   [[nodiscard]] const TubePlanes& planes() const { return x_; }
   // The gap as the complementarity tells it: right once the residuals are gone.
   [[nodiscard]] double relative_gap() const {
@@ -77,7 +69,7 @@ class InteriorPoint {
     const double mu_now = mu();
     const Array room = cost_ - alpha_;
     const Array infeasible = s_ - h_ - slack_;
-    const TubePlanes dual = dual_residual();
+    const TubePlanes dual = lagrangian_gradient(rows_, x_, alpha_);
     weight_ = (used_ > 0).select((slack_ / alpha_ + s_ / room).inverse(), 0.0);
     if (!system_.factor(weight_, /*bias_weight=*/1e-14 * weight_.sum() / static_cast<double>(p_.tasks())))
       return false;
@@ -109,16 +101,6 @@ class InteriorPoint {
     Array h, alpha, s, slack;
   };
 
-  [[nodiscard]] TubeMultipliers multipliers(const Array& alpha) const {
-    TubeMultipliers m;
-    m.above.assign(alpha.data(), alpha.data() + n_);
-    m.below.assign(alpha.data() + n_, alpha.data() + 2 * n_);
-    return m;
-  }
-
-  // R'(x) + sum_j alpha_j side_j.
-  [[nodiscard]] TubePlanes dual_residual() const { return lagrangian_gradient(rows_, x_, alpha_); }
-
   // first, second: what alpha p and (C - alpha) s shall become.
   Direction direction(const Array& first, const Array& second, const Array& infeasible,
                       const TubePlanes& dual) {
@@ -148,7 +130,7 @@ class InteriorPoint {
   TubeRows rows_;
   NewtonSystem system_;
   Index n_;
-  Array cost_, constant_, used_;
+  Array cost_, used_;
   double count_ = 0;
   TubePlanes x_;
   Array h_, alpha_, s_, slack_, weight_;

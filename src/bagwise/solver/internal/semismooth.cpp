@@ -32,18 +32,7 @@ using Index = Eigen::Index;
 class AugmentedLagrangian {
  public:
   AugmentedLagrangian(const TubeProblem& problem, const TubeOptions& options)
-      : p_(problem), rows_(problem, options.threads), system_(rows_) {
-    const auto n = static_cast<Index>(p_.size());
-    cost_.resize(2 * n);
-    constant_.resize(2 * n);
-    for (Index i = 0; i < n; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      cost_[i] = p_.cost_above[k];
-      cost_[n + i] = p_.cost_below[k];
-      constant_[i] = p_.target[k] + p_.tube[k];
-      constant_[n + i] = p_.tube[k] - p_.target[k];
-    }
-  }
+      : p_(problem), rows_(problem, options.threads), system_(rows_), loss_(side_losses(problem)) {}
 
   // Takes multipliers, planes and a penalty as the centre of the next inner problem.
   void centre(Array alpha, TubePlanes x, double sigma) {
@@ -52,7 +41,7 @@ class AugmentedLagrangian {
     rho_ = 1e-8 * sigma;
     x_ = std::move(x);
     before_ = x_;
-    h_ = side_products(rows_, x_) - constant_;
+    h_ = side_products(rows_, x_) - loss_.constant;
     update();
   }
 
@@ -71,7 +60,7 @@ class AugmentedLagrangian {
 
   // One Newton step with line search; false if none can be made.
   bool advance() {
-    const Array weight = ((a_ > 0) && (a_ < cost_)).select(Array::Constant(a_.size(), sigma_), 0.0);
+    const Array weight = ((a_ > 0) && (a_ < loss_.cost)).select(Array::Constant(a_.size(), sigma_), 0.0);
     if (!system_.factor(weight, rho_)) return false;
     const NewtonSystem::Step step = system_.solve(gradient_, Array::Zero(a_.size()));
     const double length = step_length(step.x, step.products);
@@ -84,7 +73,7 @@ class AugmentedLagrangian {
 
  private:
   void update() {
-    a_ = (alpha_ + sigma_ * h_).max(0.0).min(cost_);
+    a_ = (alpha_ + sigma_ * h_).max(0.0).min(loss_.cost);
     gradient_ = lagrangian_gradient(rows_, x_, a_);
     for (std::size_t t = 0; t < p_.tasks(); ++t) gradient_.bias[t] += rho_ * (x_.bias[t] - before_.bias[t]);
   }
@@ -101,7 +90,7 @@ class AugmentedLagrangian {
       linear += rho_ * step.bias[t] * step.bias[t];
     }
     const auto slope = [&](double s) {
-      return constant + s * linear + ((alpha_ + sigma_ * (h_ + s * dh)).max(0.0).min(cost_) * dh).sum();
+      return constant + s * linear + ((alpha_ + sigma_ * (h_ + s * dh)).max(0.0).min(loss_.cost) * dh).sum();
     };
     const double first = slope(0);
     if (!(first < 0)) return 0;
@@ -127,23 +116,11 @@ class AugmentedLagrangian {
   const TubeProblem& p_;
   TubeRows rows_;
   NewtonSystem system_;
-  Array cost_, constant_;
+  SideLosses loss_;
   Array alpha_, h_, a_;
   TubePlanes x_, before_, gradient_;
   double sigma_ = 1, rho_ = 0;
 };
-
-Array to_sides(const TubeMultipliers& m) {
-  const auto n = static_cast<Index>(m.above.size());
-  Array out(2 * n);
-  out << Eigen::Map<const Array>(m.above.data(), n), Eigen::Map<const Array>(m.below.data(), n);
-  return out;
-}
-
-TubeMultipliers to_multipliers(const Array& a) {
-  const Index n = a.size() / 2;
-  return {{a.data(), a.data() + n}, {a.data() + n, a.data() + 2 * n}};
-}
 
 }  // namespace
 

@@ -12,6 +12,28 @@ using Index = Eigen::Index;
 
 }  // namespace
 
+SideLosses side_losses(const TubeProblem& p) {
+  const auto n = static_cast<Index>(p.size());
+  const Eigen::Map<const Array> target(p.target.data(), n), tube(p.tube.data(), n);
+  SideLosses out;
+  out.cost = to_sides({p.cost_above, p.cost_below});
+  out.constant.resize(2 * n);
+  out.constant << tube + target, tube - target;
+  return out;
+}
+
+Array to_sides(const TubeMultipliers& m) {
+  const auto n = static_cast<Index>(m.above.size());
+  Array out(2 * n);
+  out << Eigen::Map<const Array>(m.above.data(), n), Eigen::Map<const Array>(m.below.data(), n);
+  return out;
+}
+
+TubeMultipliers to_multipliers(const Array& sides) {
+  const Index n = sides.size() / 2;
+  return {{sides.data(), sides.data() + n}, {sides.data() + n, sides.data() + 2 * n}};
+}
+
 Array side_products(const TubeRows& rows, const TubePlanes& x) {
   const TubeProblem& p = rows.problem();
   const auto n = static_cast<Index>(p.size());

@@ -7,6 +7,16 @@
 
 namespace bagwise::internal {
 
+// h_j(x) = side_j . x - constant_j costs cost_j max(0, h_j(x)).
+struct SideLosses {
+  Eigen::ArrayXd cost, constant;
+};
+SideLosses side_losses(const TubeProblem& problem);
+
+// Multipliers as one array over sides, and back.
+Eigen::ArrayXd to_sides(const TubeMultipliers& multipliers);
+TubeMultipliers to_multipliers(const Eigen::ArrayXd& sides);
+
 // side_j . x for every side: linear in x, without the constants of h_j.
 Eigen::ArrayXd side_products(const TubeRows& rows, const TubePlanes& x);
 
