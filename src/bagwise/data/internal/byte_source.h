@@ -1,8 +1,7 @@
 // ByteSource: the bytes of a file in order, unpacked if it is .gz or .zst, in bounded memory.
 //
-// Plain files are read, not mapped: reading into a reused buffer that stays in the cache is as fast (see
-// bench/reader), keeps file pages out of the memory of this process, and a file that shrinks meanwhile is an
-// early end rather than a SIGBUS.
+// Plain files are read, not mapped: a reused buffer stays in the cache, file pages stay out of the memory of
+// this process, and a file that shrinks meanwhile is an early end rather than a SIGBUS.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@
 namespace bagwise::internal {
 
 struct ChunkSizes {
-  std::size_t chunk = std::size_t{1} << 20;  // bytes; measured: 1 to 4 MiB alike, smaller holds less memory
+  std::size_t chunk = std::size_t{1} << 20;     // bytes; bounds the memory, about two per thread in flight
   std::size_t longest = std::size_t{64} << 20;  // a row longer than this is an error
 };
 
