@@ -122,12 +122,23 @@ BagSums BagSums::reordered(std::span<const std::uint32_t> order) const {
   return out;
 }
 
+namespace {
+
+// x^2 with the rounding error of the product kept, so that a variance survives a mean of 1e9 times its root.
+void add_square(CompensatedSum& sum, double x) {
+  const double square = x * x;
+  sum.add(square);
+  if (std::isfinite(square)) sum.low += std::fma(x, x, -square);
+}
+
+}  // namespace
+
 void FeatureMoments::add_row(std::span<const double> values) {
   assert(values.size() == sum.size());
   ++rows;
   for (std::size_t j = 0; j < values.size(); ++j) {
     sum[j].add(values[j]);
-    sum_of_squares[j].add(values[j] * values[j]);
+    add_square(sum_of_squares[j], values[j]);
     largest[j] = std::max(largest[j], std::abs(values[j]));
   }
 }
@@ -137,9 +148,22 @@ void FeatureMoments::add_sparse_row(std::span<const std::int32_t> index, std::sp
   for (std::size_t k = 0; k < values.size(); ++k) {
     const auto j = static_cast<std::size_t>(index[k]);
     sum[j].add(values[k]);
-    sum_of_squares[j].add(values[k] * values[k]);
+    add_square(sum_of_squares[j], values[k]);
     largest[j] = std::max(largest[j], std::abs(values[k]));
   }
+}
+
+double FeatureMoments::mean(std::size_t feature) const {
+  return sum[feature].value() / static_cast<double>(rows);
+}
+
+double FeatureMoments::variance(std::size_t feature) const {
+  __extension__ using Wide = __float128;
+  const auto wide = [](const CompensatedSum& s) {
+    return static_cast<Wide>(s.high) + static_cast<Wide>(s.low);
+  };
+  const Wide n = static_cast<Wide>(rows), total = wide(sum[feature]);
+  return static_cast<double>((wide(sum_of_squares[feature]) - total * total / n) / n);
 }
 
 void FeatureMoments::merge(const FeatureMoments& other) {

@@ -69,6 +69,10 @@ struct FeatureMoments {
   void add_row(std::span<const double> values);
   void add_sparse_row(std::span<const std::int32_t> index, std::span<const double> values);
   void merge(const FeatureMoments& other);
+
+  [[nodiscard]] double mean(std::size_t feature) const;
+  // Over all rows (divided by their number); not finite where a value is too large to be squared.
+  [[nodiscard]] double variance(std::size_t feature) const;
 };
 
 }  // namespace bagwise

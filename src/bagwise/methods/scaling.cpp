@@ -13,19 +13,19 @@ Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::spa
   }
   Scaling out;
   out.kind = scale == Scale::kStandard ? "standard" : "maxabs";
-  const auto n = static_cast<double>(moments.rows);
   for (std::size_t j = 0; j < names.size(); ++j) {
     double shift = 0, size = moments.largest[j];
     if (scale == Scale::kStandard) {
-      shift = moments.sum[j].value() / n;
-      const double square = moments.sum_of_squares[j].value() / n, variance = square - shift * shift;
-      if (!std::isfinite(square)) {
+      shift = moments.mean(j);
+      const double variance = moments.variance(j);
+      if (!std::isfinite(variance)) {
         return Error{
             fmt::format("feature \"{}\" reaches {}, too large to be squared; give it a smaller unit or "
                         "use scale maxabs",
                         names[j], moments.largest[j])};
       }
-      size = variance > 1e-14 * square ? std::sqrt(variance) : 0;
+      // A constant feature: what is left of the variance is the rounding of the sums.
+      size = variance > 1e-28 * shift * shift ? std::sqrt(variance) : 0;
     }
     out.shift.push_back(shift);
     out.factor.push_back(size > 0 && std::isfinite(1 / size) ? 1 / size : 1);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 
 #include "bagwise/linalg/blas.h"
 #include "bagwise/solver/internal/algorithms.h"
 #include "bagwise/solver/internal/certificate.h"
+#include "bagwise/solver/internal/normalise.h"
 #include "bagwise/solver/internal/side_products.h"
 
 namespace bagwise {
@@ -46,13 +48,9 @@ TubeSolution better(TubeSolution first, TubeSolution second) {
   return std::move(best);
 }
 
-}  // namespace
-
-TubeSolution solve_tube_regression(const TubeProblem& problem, const TubeOptions& options,
-                                   const TubeSolution* start, const Observer& observer) {
-  assert(well_formed(problem));
+TubeSolution solve_as_given(const TubeProblem& problem, const TubeOptions& options, const TubeSolution* start,
+                            const Observer& observer) {
   using namespace internal;
-  const SerialBlas serial;
   const std::vector<double> zero(problem.size(), 0.0);
   TubeSolution nothing = certify(problem, {zero, zero}, nullptr, options);
   nothing.report.algorithm = "none";
@@ -77,6 +75,20 @@ TubeSolution solve_tube_regression(const TubeProblem& problem, const TubeOptions
   TubeSolution second = newton_first ? solve_interior_point(problem, options, observer)
                                      : solve_semismooth(problem, options, &first, observer);
   return better(std::move(first), std::move(second));
+}
+
+}  // namespace
+
+TubeSolution solve_tube_regression(const TubeProblem& problem, const TubeOptions& options,
+                                   const TubeSolution* start, const Observer& observer) {
+  assert(well_formed(problem));
+  const SerialBlas serial;
+  const auto normalised = internal::NormalisedProblem::make(problem);
+  if (!normalised) return solve_as_given(problem, options, start, observer);
+  std::optional<TubeSolution> moved;
+  if (start != nullptr) moved = normalised->to_normalised(*start);
+  return normalised->to_original(
+      solve_as_given(normalised->problem(), options, moved ? &*moved : nullptr, observer));
 }
 
 }  // namespace bagwise

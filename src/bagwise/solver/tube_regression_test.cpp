@@ -125,6 +125,60 @@ TEST_CASE("tube_regression: large costs and rank-deficient means do not slow it 
   }
 }
 
+TEST_CASE("tube_regression: the units and offsets of raw data cost no digits", "[solver][tube]") {
+  Rng rng(41);
+  for (int round = 0; round < 24; ++round) {
+    CAPTURE(round);
+    const auto made =
+        make_random(rng, {.rows = 40, .features = 6, .tasks = 2, .cost = 1, .shifted = round % 2 == 0});
+    TubeProblem plain = made->problem;
+    // A power of two and whole offsets, so that the moved problem is the same to the last bit.
+    const double unit = std::exp2(static_cast<double>(rng.below(80)) - 40);
+    DenseRows moved(40, 6);
+    std::vector<std::vector<double>> offset(2, std::vector<double>(6));
+    for (auto& task : offset) {
+      for (double& x : task) x = round % 3 == 0 ? 0.0 : std::round(1e6 * rng.normal());
+    }
+    for (std::size_t i = 0; i < 40; ++i) {
+      for (std::size_t j = 0; j < 6; ++j) {
+        const double rounded = std::round(made->dense(i, j) * 0x1p20) * 0x1p-20;
+        made->dense(i, j) = rounded;
+        moved(i, j) = (rounded + offset[plain.task[i]][j]) * unit;
+      }
+    }
+    TubeProblem raw = plain;
+    raw.rows = moved.view();
+    for (auto* costs : {&raw.cost_above, &raw.cost_below}) {
+      for (double& c : *costs) c /= unit * unit;
+    }
+    for (auto* shifts : {&raw.shift_above, &raw.shift_below}) {
+      for (double& v : *shifts) v *= unit;
+    }
+    const auto reference = solve_tube_regression(plain, {.gap_tolerance = 1e-9});
+    const auto s = solve_tube_regression(raw, {.gap_tolerance = 1e-9});
+    CHECK(s.report.termination == Termination::kConverged);
+    CHECK(s.report.primal * unit * unit == Approx(reference.report.primal).epsilon(3e-9));
+    CHECK(solve_tube_regression(raw, {.gap_tolerance = 1e-8}, &s).report.iterations ==
+          0);  // a start is moved too
+    // The plane in raw units does what it says, as far as its bias can be told at all.
+    CHECK(NaiveTube{raw}.primal(s.planes) == Approx(s.report.primal).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("tube_regression: rows far larger than their costs ask for are fitted all the same",
+          "[solver][tube]") {
+  Rng rng(43);
+  for (const double unit : {1e-9, 1e7, 1e11}) {
+    const auto made = make_random(rng, {.rows = 60, .features = 5, .cost = 1});
+    for (std::size_t i = 0; i < 60; ++i) {
+      for (double& x : made->dense.row(i)) x *= unit;
+    }
+    made->problem.lambda = {kInfinity};
+    CAPTURE(unit);
+    expect_optimal(made->problem, solve_tube_regression(made->problem), 1e-6);
+  }
+}
+
 TEST_CASE("tube_regression: both roads of the linear algebra agree", "[solver][tube]") {
   Rng rng(11);
   for (int round = 0; round < 20; ++round) {

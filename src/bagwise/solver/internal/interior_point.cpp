@@ -40,11 +40,13 @@ class InteriorPoint {
     x_ = planes_of(p_, to_multipliers(Array::Zero(2 * n_)), options.threads);
     set_best_biases(p_, x_, options.threads);
     h_ = side_products(rows_, x_) - side_losses(p_).constant;
-    // Start well inside: slacks of the size of the residuals, multipliers no larger than what would move
-    // the planes by a thousand times as much (half their box where that is smaller).
+    // Start well inside: slacks of the size of the residuals. With more rows than unknowns most multipliers
+    // end at a bound, so they start in the middle; else the rows can be fitted and they end far below a large
+    // cost, so they start at what would move the planes by a thousand times the residuals.
     const double room = std::max(1e-3, (h_.abs() * used_).sum() / std::max(1.0, count_));
     const double pull = 1000 * room / std::max(mean_squared_row(p_.rows), std::numeric_limits<double>::min());
-    alpha_ = (cost_ / 2).min(pull);
+    alpha_ = cost_ / 2;
+    if (p_.size() <= p_.features() + p_.tasks()) alpha_ = alpha_.min(pull);
     s_ = h_.max(0.0) + room;
     slack_ = s_ - h_;
   }
