@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 #include <numeric>
 
@@ -74,11 +75,13 @@ std::string block_text(const TableBlock& block, const std::vector<double>& f, co
 
 // Block by block, in constant memory.
 Result<Totals> predict_streaming(const std::string& input, const TableOptions& table,
-                                 const Predictor& predictor, Sink& sink, const Observer& observer) {
+                                 const Predictor& predictor, UnknownValues& unknown, Sink& sink,
+                                 const Observer& observer) {
   Totals totals;
   const auto consume = [&](TableBlock&& block) -> Result<void> {
     const auto f = finite_scores(predictor.plane, block, table.threads, input);
     if (!f) return f.error();
+    unknown.count(block);
     // The heading goes out with the first rows: a table that cannot be read leaves nothing on standard
     // output.
     const std::string heading(totals.rows == 0 ? kHeader : "");
@@ -105,7 +108,8 @@ std::vector<bool> labels_by_bag(const std::vector<double>& f, const std::vector<
 
 // Scores, names and bags of all rows are held until the last one is known; the features are not.
 Result<Totals> predict_by_bag(const std::string& input, TableOptions table, const Predictor& predictor,
-                              ProportionTable proportions, Sink& sink, const Observer& observer) {
+                              ProportionTable proportions, UnknownValues& unknown, Sink& sink,
+                              const Observer& observer) {
   BagLedger ledger(std::move(proportions));
   std::vector<double> f;
   std::vector<std::uint32_t> bag_of_row;
@@ -117,6 +121,7 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
     bag_of_row.insert(bag_of_row.end(), bags->begin(), bags->end());
     const auto more = finite_scores(predictor.plane, block, table.threads, input);
     if (!more) return more.error();
+    unknown.count(block);
     f.insert(f.end(), more->begin(), more->end());
     std::move(block.rows.ids.begin(), block.rows.ids.end(), std::back_inserter(ids));
     return {};
@@ -137,16 +142,17 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
 }
 
 Result<Totals> predict(const Arguments& arguments, const Model& model, const Predictor& predictor,
-                       Sink& sink) {
+                       UnknownValues& unknown, Sink& sink) {
   TableOptions table = table_options(arguments, model);
   table.want_ids = true;
   // A bar would run through rows that go to the same terminal.
   ProgressBar bar(arguments.flag("quiet") || sink.is_standard_output());
   const std::string input = arguments.text("input");
-  if (!arguments.has("proportions")) return predict_streaming(input, table, predictor, sink, bar.observer());
+  if (!arguments.has("proportions"))
+    return predict_streaming(input, table, predictor, unknown, sink, bar.observer());
   auto proportions = read_proportions(arguments.text("proportions"));
   if (!proportions) return proportions.error();
-  return predict_by_bag(input, table, predictor, std::move(*proportions), sink, bar.observer());
+  return predict_by_bag(input, table, predictor, std::move(*proportions), unknown, sink, bar.observer());
 }
 
 Result<int> run(const Arguments& arguments) {
@@ -171,12 +177,22 @@ Result<int> run(const Arguments& arguments) {
 
   Predictor predictor{raw_plane(*model, *task), model->tasks[*task].probability, {}};
   if (arguments.has("threshold")) predictor.threshold = arguments.number("threshold");
-  const auto totals = predict(arguments, *model, predictor, *sink);
+  UnknownValues unknown(*model);
+  const auto totals = predict(arguments, *model, predictor, unknown, *sink);
   if (!totals) return at_prediction(totals.error());
   if (interrupted() != 0) return 0;
   if (auto closed = sink->close(); !closed) return closed.error();
+  const auto remarks = unknown.remarks();
+  if (!arguments.flag("json") && !arguments.flag("quiet")) {
+    for (const std::string& remark : remarks)
+      std::fputs(fmt::format("bagwise: {}\n", printable(remark)).c_str(), stderr);
+  }
   if (arguments.flag("json")) {
-    print(to_text(Json{{"rows", totals->rows}, {"positives", totals->positives}, {"output", output}}, 2) +
+    print(to_text(Json{{"rows", totals->rows},
+                       {"positives", totals->positives},
+                       {"output", output},
+                       {"warnings", remarks}},
+                  2) +
           "\n");
   } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
     print(fmt::format("{}: {}, {} of them positive\n", printable(output),

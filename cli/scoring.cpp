@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace bagwise::cli {
@@ -18,6 +19,42 @@ Result<std::vector<double>> finite_scores(const Plane& plane, const TableBlock& 
     }
   }
   return f;
+}
+
+UnknownValues::UnknownValues(const Model& model) {
+  if (model.missing == "zero") return;
+  for (const std::string& name : model.one_hot) {
+    Column column{name, {}};
+    for (std::size_t j = 0; j < model.features.size(); ++j) {
+      if (model.features[j].starts_with(name + "=")) column.features.push_back(j);
+    }
+    if (!column.features.empty()) columns_.push_back(std::move(column));
+  }
+}
+
+void UnknownValues::count(const TableBlock& block) {
+  const RowsView view = block.rows.features.view();
+  const auto* dense = std::get_if<DenseView>(&view);
+  if (dense == nullptr) return;  // a sparse table has no columns of text
+  for (Column& column : columns_) {
+    for (std::size_t i = 0; i < dense->rows; ++i) {
+      const auto row = dense->row(i);
+      const bool unknown = std::all_of(column.features.begin(), column.features.end(),
+                                       [&](std::size_t j) { return row[j] == 0; });
+      column.rows += unknown ? 1 : 0;
+    }
+  }
+}
+
+std::vector<std::string> UnknownValues::remarks() const {
+  std::vector<std::string> out;
+  for (const Column& column : columns_) {
+    if (column.rows == 0) continue;
+    out.push_back(fmt::format("{} a value of \"{}\" that the model was not trained on; it counts as none",
+                              column.rows == 1 ? "1 row has" : fmt::format("{} rows have", column.rows),
+                              column.name));
+  }
+  return out;
 }
 
 Error at_prediction(Error error) {

@@ -288,7 +288,17 @@ TEST_CASE("cli: text columns and empty cells are learnt from and predicted with"
   CHECK(model["one_hot"] == json({"colour"}));
   CHECK(model["missing"] == "mean");
   CHECK(model["features"].size() == 4);
-  CHECK(cells(succeed(place, "predict --model m.json --input x.csv")).size() == 3);
+  const Outcome outcome = place.run("predict --model m.json --input x.csv");
+  CHECK(outcome.status == 0);
+  CHECK(cells(outcome.out).size() == 3);
+  // Purple was never seen; an empty cell is no unknown value.
+  const std::string remark = "1 row has a value of \"colour\" that the model was not trained on";
+  CHECK_THAT(outcome.err, Catch::StartsWith("bagwise: " + remark));
+  CHECK(place.run("predict --model m.json --input x.csv --quiet").err.empty());
+  const json report = succeed_json(place, "predict --model m.json --input x.csv -o o.csv");
+  REQUIRE(report["warnings"].size() == 1);
+  CHECK_THAT(report["warnings"][0].get<std::string>(), Catch::StartsWith(remark));
+  CHECK(succeed_json(place, "predict --model m.json --input t.csv -o o.csv")["warnings"].empty());
 }
 
 TEST_CASE("cli: inspect shows method, options, certificate and largest weights", "[cli][inspect]") {
