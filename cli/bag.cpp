@@ -38,6 +38,11 @@ Result<int> run(const Arguments& arguments) {
   if (auto checked = check_outputs({instances, proportions}, {arguments.text("input")}); !checked) {
     return checked.error();
   }
+  for (const char* option : {"out-instances", "out-proportions"}) {
+    auto checked =
+        check_json_output(arguments.flag("json"), arguments.text(option), fmt::format("--{}", option));
+    if (!checked) return checked.error();
+  }
   auto rows = read_labelled(arguments);
   if (!rows) return rows.error();
   Rng rng(arguments.whole("seed"));
@@ -65,9 +70,11 @@ Result<int> run(const Arguments& arguments) {
                        {"proportions", proportions}},
                   2) +
           "\n");
-  } else if (!arguments.flag("quiet")) {
-    print(fmt::format("{}: {} in {}, no labels\n{}: the share of positives of each bag\n", instances,
-                      count_of(count, "row", "rows"), count_of(bags, "bag", "bags"), proportions));
+  } else if (!arguments.flag("quiet") && leaves_room_for_report(instances) &&
+             leaves_room_for_report(proportions)) {
+    print(fmt::format("{}: {} in {}, no labels\n{}: the share of positives of each bag\n",
+                      printable(instances), count_of(count, "row", "rows"), count_of(bags, "bag", "bags"),
+                      printable(proportions)));
   }
   return 0;
 }

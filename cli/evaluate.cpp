@@ -12,6 +12,7 @@
 #include "cli/bag_ledger.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/scoring.h"
 #include "cli/table_arguments.h"
 
 namespace bagwise::cli {
@@ -104,11 +105,13 @@ Result<Evaluation> evaluate(const Arguments& arguments, const std::string& model
   table.want_groups = proportions.has_value();
   Gathering gathering(input, proportions);
   ProgressBar bar(arguments.flag("quiet"));
-  const auto consume = [&](TableBlock&& block) {
-    const auto f = scores(plane, block.rows.features.view(), table.threads);
-    return gathering.add(block, f, model->tasks[*task].probability);
+  const auto consume = [&](TableBlock&& block) -> Result<void> {
+    const auto f = finite_scores(plane, block, table.threads, input);
+    if (!f) return f.error();
+    return gathering.add(block, *f, model->tasks[*task].probability);
   };
-  if (auto read = stream_table(input, table, consume, bar.observer()); !read) return read.error();
+  if (auto read = stream_table(input, table, consume, bar.observer()); !read)
+    return at_prediction(read.error());
   auto out = gathering.finish();
   if (!out) return out.error();
   out->file = model_file;
@@ -201,7 +204,8 @@ std::string measures(const std::vector<Evaluation>& all) {
 std::string as_text(const std::vector<Evaluation>& all, const std::string& input, std::size_t worst) {
   const Evaluation& first = all[0];
   std::string out =
-      fmt::format("{} on {}", all.size() == 1 ? first.file : fmt::format("{} models", all.size()), input);
+      fmt::format("{} on {}", all.size() == 1 ? printable(first.file) : fmt::format("{} models", all.size()),
+                  printable(input));
   out += fmt::format(": {}", count_of(first.rows, "row", "rows"));
   if (first.labels)
     out += fmt::format(", {} with labels ({} positive)", first.labels->rows, first.labels->positives);
@@ -210,7 +214,8 @@ std::string as_text(const std::vector<Evaluation>& all, const std::string& input
   if (all.size() == 1 && first.proportions && worst > 0) {
     TextTable table({"bag", ">rows", ">known share", ">predicted", ">mean probability"});
     for (const BagError& bag : worst_bags(*first.proportions, worst)) {
-      table.add({bag.bag, fmt::format("{}", bag.rows), share(bag.known), share(bag.hard), share(bag.soft)});
+      table.add({short_name(bag.bag), fmt::format("{}", bag.rows), share(bag.known), share(bag.hard),
+                 share(bag.soft)});
     }
     out += "\nBags with the largest error:\n\n" + table.text(2);
   }
@@ -224,8 +229,14 @@ Result<int> run(const Arguments& arguments) {
     if (!read) return read.error();
     proportions = std::move(*read);
   }
+  const auto models = arguments.texts("model");
+  if (const std::string input = arguments.text("input"); models.size() > 1 && is_special(input)) {
+    return Error{
+        "is a pipe, which can be read once; several models need a file that can be read more than once",
+        input};
+  }
   std::vector<Evaluation> all;
-  for (const std::string& model : arguments.texts("model")) {
+  for (const std::string& model : models) {
     auto one = evaluate(arguments, model, proportions);
     if (!one) return one.error();
     all.push_back(std::move(*one));
@@ -277,8 +288,8 @@ Command evaluate_command() {
   return {"evaluate",
           "measure a model's predictions against labels or known proportions",
           "--model model.json --input X.csv [--proportions P.csv] [OPTION]...",
-          "With labels: accuracy, balanced accuracy, F1, AUC, log loss, Brier score, calibration error (ten "
-          "bins).\n"
+          "With labels: accuracy, balanced accuracy, F1, AUC, log loss (of probabilities clipped to\n"
+          "[1e-15, 1 - 1e-15]), Brier score, calibration error (ten bins).\n"
           "With proportions: the mean over bags of |predicted share - known share|, with shares of scores "
           "above 0 and\n"
           "with mean probabilities, and the number of rows miscounted. With both: both.",

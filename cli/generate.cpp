@@ -30,6 +30,31 @@ GeneratorOptions generator_options(const Arguments& arguments) {
   return out;
 }
 
+// A folder made with those above it; whichever of them are still empty at the end are taken away again.
+class MadeFolder {
+ public:
+  MadeFolder() = default;
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  ~MadeFolder() {
+    std::error_code ignored;
+    for (const auto& folder : made_) std::filesystem::remove(folder, ignored);
+  }
+
+  Result<void> create(const std::filesystem::path& folder) {
+    std::error_code fault;
+    for (auto at = folder; !at.empty() && !std::filesystem::exists(at, fault); at = at.parent_path()) {
+      made_.push_back(at);
+    }
+    std::filesystem::create_directories(folder, fault);
+    if (fault) return Error{fmt::format("cannot make this folder: {}", fault.message()), folder.string()};
+    return {};
+  }
+
+ private:
+  std::vector<std::filesystem::path> made_;  // the innermost first
+};
+
 Json truth_of(const Arguments& arguments, const GeneratedData& data) {
   return {{"kind", arguments.text("kind")},
           {"preset", arguments.text("preset")},
@@ -44,16 +69,18 @@ Json truth_of(const Arguments& arguments, const GeneratedData& data) {
 }
 
 Result<int> run(const Arguments& arguments) {
+  const GeneratorOptions options = generator_options(arguments);
+  if (auto checked = check(options); !checked) return checked.error();
   const std::filesystem::path folder = arguments.text("out");
-  std::error_code fault;
-  std::filesystem::create_directories(folder, fault);
-  if (fault) return Error{fmt::format("cannot make this folder: {}", fault.message()), folder.string()};
+  if (folder == "-") return Error{"cannot write to standard output; expected the name of a folder", "-"};
+  MadeFolder made_folder;
+  if (auto created = made_folder.create(folder); !created) return created.error();
   const auto file = [&](const char* name) { return (folder / name).string(); };
   const std::vector<std::string> files = {file("source.csv"), file("target.csv"), file("test.csv"),
                                           file("truth.json")};
   if (auto checked = check_outputs(files, {}); !checked) return checked.error();
 
-  const auto data = generate(generator_options(arguments));
+  const auto data = generate(options);
   if (!data) return data.error();
   MadeFiles made;
   const Dataset* tables[] = {&data->source, &data->target, &data->test};
@@ -117,28 +144,32 @@ Command generate_command() {
        .shown = number(preset.source_rows),
        .group = overrides,
        .kind = Kind::kWhole,
-       .least = 1},
+       .least = 1,
+       .most = kMostGeneratedRows},
       {.name = "target-rows",
        .value = "N",
        .help = "rows of the target",
        .shown = number(preset.target_rows),
        .group = overrides,
        .kind = Kind::kWhole,
-       .least = 1},
+       .least = 1,
+       .most = kMostGeneratedRows},
       {.name = "test-rows",
        .value = "N",
        .help = "rows of the test set",
        .shown = number(preset.test_rows),
        .group = overrides,
        .kind = Kind::kWhole,
-       .least = 1},
+       .least = 1,
+       .most = kMostGeneratedRows},
       {.name = "features",
        .value = "N",
        .help = "features of each row",
        .shown = number(preset.features),
        .group = overrides,
        .kind = Kind::kWhole,
-       .least = 1},
+       .least = 2,
+       .most = kMostGeneratedFeatures},
       {.name = "best-accuracy",
        .value = "X",
        .help = "accuracy of the best possible classifier",

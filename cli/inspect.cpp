@@ -69,26 +69,30 @@ std::string training_text(const TrainingReport& report) {
   if (report.dual_objective) out += fmt::format("  lower bound   {:.9g}\n", *report.dual_objective);
   if (report.relative_gap) out += fmt::format("  relative gap  {:.2g}\n", *report.relative_gap);
   out += fmt::format("  ended         {}\n  seed          {}\n", report.termination, report.seed);
-  for (const std::string& warning : report.warnings) out += fmt::format("  warning: {}\n", warning);
+  for (const std::string& warning : report.warnings)
+    out += fmt::format("  warning: {}\n", printable(warning));
   return out;
 }
 
 std::string as_text(const Model& model, const std::string& file, std::size_t top) {
-  std::string out = fmt::format("{}: a model of {}\n\nOptions\n", file, model.method);
+  std::string out = fmt::format("{}: a model of {}\n\nOptions\n", printable(file), printable(model.method));
   for (const auto& [name, value] : model.options) out += fmt::format("  {:<12}  {}\n", name, to_text(value));
-  if (!model.one_hot.empty()) out += fmt::format("  {:<12}  {}\n", "one-hot", fmt::join(model.one_hot, ", "));
+  std::vector<std::string> one_hot;
+  for (const std::string& column : model.one_hot) one_hot.push_back(short_name(column));
+  if (!one_hot.empty()) out += fmt::format("  {:<12}  {}\n", "one-hot", fmt::join(one_hot, ", "));
   out += fmt::format("  {:<12}  {}\n\nTraining\n{}", "missing", model.missing, training_text(model.training));
   const Plane target = raw_plane(model, model.tasks.size() - 1);
   for (std::size_t t = model.tasks.size(); t-- > 0;) {
     const Plane plane = raw_plane(model, t);
-    out += fmt::format("\nTask {}: bias {}", model.tasks[t].name, short_number(plane.bias));
+    out += fmt::format("\nTask {}: bias {}", short_name(model.tasks[t].name), short_number(plane.bias));
     if (t + 1 < model.tasks.size())
       out += fmt::format(", cosine to the target {}", share(cosine(plane, target)));
     out += "\n";
     if (top == 0 || model.features.empty()) continue;
     TextTable table({"feature", ">weight"});
     const auto order = largest(plane, top);
-    for (const std::size_t j : order) table.add({model.features[j], short_number(weight(plane, j))});
+    for (const std::size_t j : order)
+      table.add({short_name(model.features[j]), short_number(weight(plane, j))});
     out +=
         fmt::format("the {} largest of {} weights, on raw values\n\n", order.size(), model.features.size());
     out += table.text(2);

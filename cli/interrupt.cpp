@@ -16,7 +16,8 @@ void remember(int signal) { caught = signal; }
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = remember;
-  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+  // No SA_RESTART: a read that waits for a pipe comes back, so that the work notices.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old {};
     // Whoever started us with a signal ignored (nohup) wants it ignored.

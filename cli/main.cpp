@@ -8,6 +8,7 @@
 #include <new>
 
 #include "bagwise/core/version.h"
+#include "bagwise/report/table.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
@@ -23,13 +24,7 @@ constexpr std::size_t kLongestLine = 2000;
 
 // One line, whatever bytes a file's cells or names have.
 int complain(const std::string& message) {
-  std::string line;
-  for (const char c : message) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 32 || byte == 127 ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  if (line.size() > kLongestLine) line = line.substr(0, kLongestLine) + "...";
-  std::fputs(fmt::format("bagwise: {}\n", line).c_str(), stderr);
+  std::fputs(fmt::format("bagwise: {}\n", printable(message, kLongestLine)).c_str(), stderr);
   return kBadInput;
 }
 

@@ -1,6 +1,8 @@
 #include "cli/output.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -17,16 +19,32 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
-// A pipe or a device: opening one to try it would be seen at its other end.
+Error output_fault() { return {fmt::format("cannot write: {}", std::strerror(errno)), "standard output"}; }
+
+}  // namespace
+
 bool is_special(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   return std::filesystem::is_other(status);
 }
 
-Error output_fault() { return {fmt::format("cannot write: {}", std::strerror(errno)), "standard output"}; }
+bool is_standard_output(const std::string& path) {
+  struct stat named {
+  }, standard{};
+  return path == "-" || (stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+                         named.st_dev == standard.st_dev && named.st_ino == standard.st_ino);
+}
 
-}  // namespace
+bool leaves_room_for_report(const std::string& path) {
+  return !is_standard_output(path) && !is_special(path);
+}
+
+Result<void> check_json_output(bool json, const std::string& output, std::string_view option) {
+  if (!json || !is_standard_output(output) || output == "/dev/null") return {};
+  return Error{
+      fmt::format("--json: the output already goes to standard output; give it a file with {}", option)};
+}
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -38,6 +56,8 @@ Result<void> finish_output() {
 
 Result<void> check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == "-")
+      return Error{"this output cannot go to standard output; expected the name of a file", "-"};
     for (const std::string& input : inputs) {
       if (same_file(outputs[i], input))
         return Error{"is both an input and the output; expected another name", outputs[i]};
@@ -46,6 +66,7 @@ Result<void> check_outputs(const std::vector<std::string>& outputs, const std::v
       if (same_file(outputs[i], outputs[j]))
         return Error{"is asked for as two outputs; expected two names", outputs[i]};
     }
+    // Opening a pipe to try it would be seen at its other end.
     if (is_special(outputs[i])) continue;
     if (auto probe = AtomicFile::create(outputs[i]); !probe) return probe.error();
   }
@@ -54,7 +75,7 @@ Result<void> check_outputs(const std::vector<std::string>& outputs, const std::v
 
 Result<Sink> Sink::open(const std::string& path) {
   Sink sink;
-  if (!path.empty() && path != "-") {
+  if (path != "-") {
     auto file = CompressedFile::create(path);
     if (!file) return file.error();
     sink.file_.emplace(std::move(*file));

@@ -14,10 +14,21 @@ namespace bagwise::cli {
 void print(std::string_view text);  // to standard output; faults are told by finish_output()
 Result<void> finish_output();       // flushes standard output
 
-// Before long work: every output can be created, none is an input of the same command, none another output.
+// Whether what is written to `path` comes out where print() goes: "-", /dev/stdout, or the file it is sent
+// to.
+bool is_standard_output(const std::string& path);
+// Whether a report may be printed beside it: an output of its own, and a file that stays.
+bool leaves_room_for_report(const std::string& path);
+// --json beside an output that already goes to standard output is an error; `option` is what names it.
+Result<void> check_json_output(bool json, const std::string& output, std::string_view option);
+// A pipe or a device: what can be read only once, and is not there to be looked at afterwards.
+bool is_special(const std::string& path);
+
+// Before long work: every output can be created, none is an input of the same command, none another output,
+// none is "-": these are files only.
 Result<void> check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs);
 
-// "-" or nothing is standard output; else a file that appears, whole, on close(); .gz and .zst compress.
+// "-" is standard output; else a file that appears, whole, on close(); .gz and .zst compress.
 class Sink {
  public:
   static Result<Sink> open(const std::string& path);

@@ -6,7 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <set>
+#include <algorithm>
 
 #include "cli/suggest.h"
 
@@ -39,6 +39,35 @@ std::map<std::string, CLI::Option*> describe_to(CLI::App& app, const Command& co
   return known;
 }
 
+// "--json=1": a flag is given or not.
+Result<void> check_flags(const Command& command, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    const std::string name = word.substr(0, word.find('='));
+    if (name.size() == word.size()) continue;
+    const bool is_flag =
+        name == "--help" || std::any_of(command.options.begin(), command.options.end(), [&](const Option& o) {
+          return o.kind == Kind::kFlag && name == "--" + o.name;
+        });
+    if (is_flag) {
+      return Error{fmt::format("{} takes no value; found \"{}\"", name, word.substr(name.size() + 1))};
+    }
+  }
+  return {};
+}
+
+// What is left over: unknown options, and words that have no place. "--" ends the options.
+Result<void> check_rest(const Command& command, std::vector<std::string> rest) {
+  const auto mark = std::find(rest.begin(), rest.end(), "--");
+  for (auto word = rest.begin(); word != mark; ++word) {
+    if (word->size() > 1 && word->front() == '-') return unknown_option(command, *word);
+  }
+  if (mark != rest.end()) rest.erase(mark);
+  if (rest.empty()) return {};
+  return Error{
+      fmt::format("unexpected word \"{}\"; bagwise {} --help shows the usage", rest[0], command.name)};
+}
+
 Result<void> check_given(const Command& command, const Option& option,
                          const std::vector<std::string>& values) {
   if (values.size() > 1 && !option.repeatable) {
@@ -60,6 +89,7 @@ Result<void> check_given(const Command& command, const Option& option,
 }  // namespace
 
 Result<std::optional<Arguments>> parse(const Command& command, const std::vector<std::string>& words) {
+  if (auto checked = check_flags(command, words); !checked) return checked.error();
   CLI::App app;
   app.allow_extras();
   app.set_help_flag();
@@ -81,13 +111,7 @@ Result<std::optional<Arguments>> parse(const Command& command, const std::vector
     if (auto checked = check_given(command, option, found->results()); !checked) return checked.error();
     given[option.name] = found->results();
   }
-  for (const std::string& word : app.remaining()) {
-    if (word.size() > 1 && word[0] == '-') return unknown_option(command, word);
-  }
-  if (const auto rest = app.remaining(); !rest.empty()) {
-    return Error{
-        fmt::format("unexpected word \"{}\"; bagwise {} --help shows the usage", rest[0], command.name)};
-  }
+  if (auto checked = check_rest(command, app.remaining()); !checked) return checked.error();
   for (const Option& option : command.options) {
     if (!option.required || given.contains(option.name)) continue;
     return Error{fmt::format("{} is missing: {}; bagwise {} --help shows the usage", called(option),

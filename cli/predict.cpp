@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 #include <numeric>
 
@@ -15,6 +16,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/scoring.h"
 #include "cli/table_arguments.h"
 
 namespace bagwise::cli {
@@ -45,11 +47,10 @@ std::string id_of(const Dataset& rows, std::size_t i, std::uint64_t first_row) {
   return rows.ids.empty() ? fmt::format("{}", first_row + i + 1) : csv_cell(rows.ids[i]);
 }
 
-// Scores one block and writes its rows as text, in fixed pieces on all threads.
-std::string block_text(const TableBlock& block, const Predictor& predictor, unsigned threads,
-                       Totals& totals) {
+// Writes the rows of one block, whose scores are `f`, as text: in fixed pieces on all threads.
+std::string block_text(const TableBlock& block, const std::vector<double>& f, const Predictor& predictor,
+                       unsigned threads, Totals& totals) {
   constexpr std::size_t kPiece = 4096;
-  const auto f = scores(predictor.plane, block.rows.features.view(), threads);
   struct Piece {
     std::string text;
     std::uint64_t positives = 0;
@@ -74,13 +75,17 @@ std::string block_text(const TableBlock& block, const Predictor& predictor, unsi
 
 // Block by block, in constant memory.
 Result<Totals> predict_streaming(const std::string& input, const TableOptions& table,
-                                 const Predictor& predictor, Sink& sink, const Observer& observer) {
+                                 const Predictor& predictor, UnknownValues& unknown, Sink& sink,
+                                 const Observer& observer) {
   Totals totals;
-  const auto consume = [&](TableBlock&& block) {
+  const auto consume = [&](TableBlock&& block) -> Result<void> {
+    const auto f = finite_scores(predictor.plane, block, table.threads, input);
+    if (!f) return f.error();
+    unknown.count(block);
     // The heading goes out with the first rows: a table that cannot be read leaves nothing on standard
     // output.
     const std::string heading(totals.rows == 0 ? kHeader : "");
-    return sink.write(heading + block_text(block, predictor, table.threads, totals));
+    return sink.write(heading + block_text(block, *f, predictor, table.threads, totals));
   };
   if (auto done = stream_table(input, table, consume, observer); !done) return done.error();
   return totals;
@@ -103,7 +108,8 @@ std::vector<bool> labels_by_bag(const std::vector<double>& f, const std::vector<
 
 // Scores, names and bags of all rows are held until the last one is known; the features are not.
 Result<Totals> predict_by_bag(const std::string& input, TableOptions table, const Predictor& predictor,
-                              ProportionTable proportions, Sink& sink, const Observer& observer) {
+                              ProportionTable proportions, UnknownValues& unknown, Sink& sink,
+                              const Observer& observer) {
   BagLedger ledger(std::move(proportions));
   std::vector<double> f;
   std::vector<std::uint32_t> bag_of_row;
@@ -113,8 +119,10 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
     auto bags = ledger.enter(block, input);
     if (!bags) return bags.error();
     bag_of_row.insert(bag_of_row.end(), bags->begin(), bags->end());
-    const auto more = scores(predictor.plane, block.rows.features.view(), table.threads);
-    f.insert(f.end(), more.begin(), more.end());
+    const auto more = finite_scores(predictor.plane, block, table.threads, input);
+    if (!more) return more.error();
+    unknown.count(block);
+    f.insert(f.end(), more->begin(), more->end());
     std::move(block.rows.ids.begin(), block.rows.ids.end(), std::back_inserter(ids));
     return {};
   };
@@ -134,24 +142,24 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
 }
 
 Result<Totals> predict(const Arguments& arguments, const Model& model, const Predictor& predictor,
-                       Sink& sink) {
+                       UnknownValues& unknown, Sink& sink) {
   TableOptions table = table_options(arguments, model);
   table.want_ids = true;
   // A bar would run through rows that go to the same terminal.
   ProgressBar bar(arguments.flag("quiet") || sink.is_standard_output());
   const std::string input = arguments.text("input");
-  if (!arguments.has("proportions")) return predict_streaming(input, table, predictor, sink, bar.observer());
+  if (!arguments.has("proportions"))
+    return predict_streaming(input, table, predictor, unknown, sink, bar.observer());
   auto proportions = read_proportions(arguments.text("proportions"));
   if (!proportions) return proportions.error();
-  return predict_by_bag(input, table, predictor, std::move(*proportions), sink, bar.observer());
+  return predict_by_bag(input, table, predictor, std::move(*proportions), unknown, sink, bar.observer());
 }
 
 Result<int> run(const Arguments& arguments) {
   const std::string output = arguments.text("output");
-  const bool to_file = !output.empty() && output != "-";
-  if (arguments.flag("json") && !to_file) {
-    return Error{"--json: the predictions already go to standard output; give them a file with -o"};
-  }
+  const bool to_file = !is_standard_output(output);
+  if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
+    return checked.error();
   if (arguments.has("threshold") && arguments.has("proportions")) {
     return Error{"--threshold and --proportions both decide the labels; expected one of the two"};
   }
@@ -164,21 +172,31 @@ Result<int> run(const Arguments& arguments) {
         {output}, {arguments.text("model"), arguments.text("input"), arguments.text("proportions")});
     if (!checked) return checked.error();
   }
-  auto sink = Sink::open(output);
+  auto sink = Sink::open(to_file ? output : "-");
   if (!sink) return sink.error();
 
   Predictor predictor{raw_plane(*model, *task), model->tasks[*task].probability, {}};
   if (arguments.has("threshold")) predictor.threshold = arguments.number("threshold");
-  const auto totals = predict(arguments, *model, predictor, *sink);
-  if (!totals) return totals.error();
+  UnknownValues unknown(*model);
+  const auto totals = predict(arguments, *model, predictor, unknown, *sink);
+  if (!totals) return at_prediction(totals.error());
   if (interrupted() != 0) return 0;
   if (auto closed = sink->close(); !closed) return closed.error();
+  const auto remarks = unknown.remarks();
+  if (!arguments.flag("json") && !arguments.flag("quiet")) {
+    for (const std::string& remark : remarks)
+      std::fputs(fmt::format("bagwise: {}\n", printable(remark)).c_str(), stderr);
+  }
   if (arguments.flag("json")) {
-    print(to_text(Json{{"rows", totals->rows}, {"positives", totals->positives}, {"output", output}}, 2) +
+    print(to_text(Json{{"rows", totals->rows},
+                       {"positives", totals->positives},
+                       {"output", output},
+                       {"warnings", remarks}},
+                  2) +
           "\n");
-  } else if (to_file && !arguments.flag("quiet")) {
-    print(fmt::format("{}: {}, {} of them positive\n", output, count_of(totals->rows, "row", "rows"),
-                      totals->positives));
+  } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
+    print(fmt::format("{}: {}, {} of them positive\n", printable(output),
+                      count_of(totals->rows, "row", "rows"), totals->positives));
   }
   return 0;
 }

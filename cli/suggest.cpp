@@ -24,14 +24,37 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+namespace {
+
+std::string_view without_dashes(std::string_view word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// How many slips a word of so many letters may have: with two letters nearly any word would be near.
+std::size_t most_slips(std::size_t letters) {
+  if (letters < 3) return 0;
+  return letters < 6 ? 1 : std::max<std::size_t>(2, letters / 3);
+}
+
+}  // namespace
+
 std::string suggestion(const std::string& word, const std::vector<std::string>& known,
                        const std::string& otherwise) {
   const std::string* best = nullptr;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  const std::string_view letters = without_dashes(word);
+  std::size_t least = most_slips(letters.size()) + 1;
   for (const std::string& candidate : known) {
-    // A beginning of a known word is as near as one slip.
-    const bool beginning = word.size() >= 4 && candidate.starts_with(word);
-    const std::size_t distance = beginning ? 1 : edit_distance(word, candidate);
+    const std::string_view known_letters = without_dashes(candidate);
+    // A beginning of a known word is as near as one slip; capitals and dashes are none.
+    const bool same = same_but_for_case(letters, known_letters);
+    const bool beginning = letters.size() >= 3 && known_letters.starts_with(letters);
+    const std::size_t distance = same ? 0 : beginning ? 1 : edit_distance(letters, known_letters);
     if (distance < least) {
       least = distance;
       best = &candidate;

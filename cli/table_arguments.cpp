@@ -16,7 +16,8 @@ std::vector<Option> column_options() {
   return {
       {.name = "bag-column",
        .value = "NAME",
-       .help = "the column that names each row's bag",
+       .help =
+           "the column that names each row's bag; in a file of proportions that column is always called bag",
        .fallback = "bag",
        .group = kColumns},
       {.name = "label-column",
@@ -73,13 +74,14 @@ std::vector<Option> feature_options() {
 }
 
 Option threads_option() {
-  return {.name = "threads",
-          .value = "N",
-          .help = "how many threads to use; the results are the same bits whatever their number",
-          .fallback = "0",
-          .shown = "one per core",
-          .kind = Kind::kWhole,
-          .most = 4096};
+  return {
+      .name = "threads",
+      .value = "N",
+      .help = "how many threads to use, 0: one per core; the results are the same bits whatever their number",
+      .fallback = "0",
+      .shown = "one per core",
+      .kind = Kind::kWhole,
+      .most = 4096};
 }
 
 Option quiet_option() {

@@ -9,6 +9,7 @@
 #include "bagwise/bags/proportions.h"
 #include "bagwise/bags/reduce_table.h"
 #include "bagwise/core/timing.h"
+#include "bagwise/data/write_table.h"
 #include "bagwise/methods/registry.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
@@ -53,6 +54,23 @@ bool has_option(const Method& method, const std::string& name) {
                      [&](const auto& o) { return o.name == name; });
 }
 
+// A fault that begins with an option's name ("C = -1 breaks C > 0") gets it as the user typed it: "--C".
+bool names_option(const Method& method, const std::string& message) {
+  return std::any_of(method.options.begin(), method.options.end(), [&](const auto& o) {
+    return message.starts_with(o.name + ":") || message.starts_with(o.name + " = ");
+  });
+}
+
+// A fault found by the method itself, which knows no files: it is about an option or about the target.
+Error told_by(const Method& method, Error error, const std::string& target) {
+  if (names_option(method, error.message)) {
+    error.message.insert(0, "--");
+  } else if (error.file.empty()) {
+    error.file = target;
+  }
+  return error;
+}
+
 // The options given for the method, as text; an option of another method is an error that says whose it is.
 Result<OptionTexts> method_options(const Arguments& arguments, const Method& method) {
   OptionTexts out;
@@ -67,7 +85,8 @@ Result<OptionTexts> method_options(const Arguments& arguments, const Method& met
     }
   }
   if (method.check) {
-    if (auto checked = method.check(out); !checked) return checked.error();
+    if (auto checked = method.check(out); !checked)
+      return told_by(method, checked.error(), arguments.text("target"));
   }
   return out;
 }
@@ -151,13 +170,33 @@ Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, 
   return out;
 }
 
-Result<void> check_leaks(const LoadedTask& task, const TaskFiles& files) {
+// A name as it is typed for an option that takes several, in a shell.
+std::string typed(const std::string& name) {
+  const std::string cell = csv_cell(name);
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/+=@";
+  if (cell.find_first_not_of(kPlain) == std::string::npos) return cell;
+  std::string out = "'";
+  for (const char c : cell) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+// How to be rid of a feature: a value of a --one-hot column is no column of its own.
+std::string way_to_leave_out(const std::string& feature, const TableOptions& table) {
+  for (const std::string& column : table.one_hot) {
+    if (!feature.starts_with(column + "=")) continue;
+    return fmt::format("leave its column out (--exclude {0} in place of --one-hot {0})", typed(column));
+  }
+  return fmt::format("leave it out with --exclude {}", typed(feature));
+}
+
+Result<void> check_leaks(const LoadedTask& task, const TaskFiles& files, const TableOptions& table) {
   const auto leaks = leaked_features(task.task.reduced);
   if (leaks.empty()) return {};
   return Error{
-      fmt::format("the feature \"{0}\" has each bag's proportion as its mean in every bag: it is the label "
-                  "under another name; leave it out with --exclude {0} or keep it with --allow-leak",
-                  leaks[0]),
+      fmt::format("the feature \"{}\" has each bag's proportion as its mean in every bag: it is the label "
+                  "under another name; {} or keep it with --allow-leak",
+                  leaks[0], way_to_leave_out(leaks[0], table)),
       files.table};
 }
 
@@ -209,7 +248,7 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
       table.expected_features.clear();
     }
     if (!arguments.flag("allow-leak")) {
-      if (auto checked = check_leaks(*loaded, *one); !checked) return checked.error();
+      if (auto checked = check_leaks(*loaded, *one, table); !checked) return checked.error();
     }
     out.push_front(std::move(*loaded));
   }
@@ -244,8 +283,9 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
       fmt::format("  time          {:.2f} s (reading {:.2f}, solving {:.2f}), at most {:.0f} MB of memory\n",
                   seconds.total, seconds.read + seconds.reduce, seconds.solve,
                   static_cast<double>(peak_memory_bytes()) / 1e6);
-  out += fmt::format("  model         {}\n", output);
-  for (const std::string& warning : report.warnings) out += fmt::format("\nwarning: {}\n", warning);
+  out += fmt::format("  model         {}\n", printable(output));
+  for (const std::string& warning : report.warnings)
+    out += fmt::format("\nwarning: {}\n", printable(warning));
   return out;
 }
 
@@ -265,6 +305,8 @@ Result<int> run(const Arguments& arguments) {
     if (!task.proportions.empty()) inputs.push_back(task.proportions);
   }
   if (auto checked = check_outputs({output}, inputs); !checked) return checked.error();
+  if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
+    return checked.error();
 
   Result<Fit> fit = Error{};
   {
@@ -281,7 +323,7 @@ Result<int> run(const Arguments& arguments) {
                          {.seed = arguments.whole("seed"),
                           .threads = static_cast<unsigned>(arguments.whole("threads")),
                           .observer = bar.observer()});
-    if (!fit) return fit.error();
+    if (!fit) return told_by(**method, fit.error(), files->back().table);
     fit->model.one_hot = split_names(arguments.texts("one-hot"));
     fit->model.missing = arguments.text("missing");
     fit->model.fill = tasks->back().fill;
@@ -294,7 +336,7 @@ Result<int> run(const Arguments& arguments) {
   const Model& model = fit->model;
   if (arguments.flag("json")) {
     print(as_json(model, seconds, output));
-  } else if (!arguments.flag("quiet")) {
+  } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
     print(as_text(model, seconds, output));
   }
   if (model.training.termination == "converged") return 0;

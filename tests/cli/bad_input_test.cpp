@@ -116,11 +116,14 @@ TEST_CASE("cli: proportions that do not fit are refused in one line", "[cli][bad
        with_proportions("bag,positives,size\na,1,2\nb,3,2\nc,0,2\n"),
        kTrain,
        {"p.csv:3", "3"}},
-      {"all equal", with_proportions("bag,proportion\na,0.5\nb,0.5\nc,0.5\n"), kTrain, {"all 3 bags", "0.5"}},
+      {"all equal",
+       with_proportions("bag,proportion\na,0.5\nb,0.5\nc,0.5\n"),
+       kTrain,
+       {"t.csv: all 3 bags", "0.5"}},
       {"one bag only",
        {{"t.csv", "bag,x1\na,1\na,2\n"}, {"p.csv", "bag,proportion\na,0.5\n"}},
        kTrain,
-       {"1 bag"}},
+       {"t.csv: ", "1 bag"}},
       {"no proportion column", with_proportions("bag,share\na,0.5\n"), kTrain, {"p.csv", "proportion"}},
       {"empty proportions", with_proportions(""), kTrain, {"p.csv", "empty"}},
       {"column not constant",
@@ -135,6 +138,15 @@ TEST_CASE("cli: proportions that do not fit are refused in one line", "[cli][bad
        {{"t.csv", "bag,x1,y\na,1,0\na,2,1\nb,0,1\nb,1,1\nc,2,0\nc,0,0\n"}, {"p.csv", kProportions}},
        kTrain,
        {"t.csv", "\"y\"", "--exclude y", "--allow-leak"}},
+      {"a label as one-hot feature",
+       {{"t.csv", "bag,x1,c\na,1,red\na,2,blue\nb,0,blue\nb,1,blue\nc,2,red\nc,0,red\n"},
+        {"p.csv", kProportions}},
+       kTrain + " --one-hot c",
+       {"t.csv", "\"c=blue\"", "(--exclude c in place of --one-hot c)", "--allow-leak"}},
+      {"a label whose name needs quotes",
+       {{"t.csv", "bag,x1,\"y, z\"\na,1,0\na,2,1\nb,0,1\nb,1,1\nc,2,0\nc,0,0\n"}, {"p.csv", kProportions}},
+       kTrain,
+       {"\"y, z\"", "--exclude '\"y, z\"'"}},
   };
   for (const BadInput& bad : all) check(bad);
 }
@@ -167,6 +179,18 @@ TEST_CASE("cli: a model that is not whole or not ours is refused in one line", "
        {{"m.json", model}, {"x.csv", "x1\n1\n"}},
        "predict --model m.json --input x.csv",
        {"x.csv", "\"x2\""}},
+      {"empty cell at prediction",
+       {{"m.json", model}, {"x.csv", "x1,x2\n1,\n"}},
+       predict,
+       {"x.csv:2", "x2", "trained without --missing", "fill the cell"}},
+      {"text at prediction",
+       {{"m.json", model}, {"x.csv", "x1,x2\n1,red\n"}},
+       predict,
+       {"x.csv:2", "x2", "\"red\"", "the model takes numbers"}},
+      {"empty cell at evaluation",
+       {{"m.json", model}, {"x.csv", "label,x1,x2\n1,1,\n"}},
+       "evaluate --model m.json --input x.csv",
+       {"x.csv:2", "x2", "trained without --missing"}},
       {"no such task", with_model(model), predict + " --task source", {"--task", "\"source\"", "target"}},
       {"neither labels nor proportions",
        with_model(model),
@@ -225,11 +249,24 @@ TEST_CASE("cli: wrong usage is one line that says what to do", "[cli][badargs]")
        {"--method needs a value", "--target"}},
       {"given twice", good, kTrain + " --seed 1 --seed 2", {"--seed is given 2 times"}},
       {"required option missing", good, "train --method inv-cal --target t.csv", {"--output is missing"}},
+      {"a flag with a value", good, kTrain + " --allow-leak=no", {"--allow-leak takes no value", "\"no\""}},
+      {"a flag with 1", good, kTrain + " --json=1", {"--json takes no value", "\"1\""}},
+      {"help with a value", good, "train --help=all", {"--help takes no value"}},
+      {"one letter", good, kTrain + " -x", {"unknown option -x; bagwise train --help lists all"}},
+      {"an option after the end of options", good, kTrain + " -- --C 3", {"unexpected word \"--C\""}},
+      {"model to standard output", good, edited(kTrain, "m.json", "-"), {"-: ", "standard output", "file"}},
+      {"bags to standard output",
+       good,
+       "bag --input t.csv --size 2 --out-instances - --out-proportions q.csv",
+       {"-: ", "standard output", "file"}},
+      {"generate to standard output", {}, "generate --out -", {"-: ", "standard output", "folder"}},
+      {"too many features", {}, "generate --out d --features 100000000", {"--features", "from 2 to 100000"}},
+      {"too many rows", {}, "generate --out d --test-rows 100000001", {"--test-rows", "from 1 to 100000000"}},
       {"extra word", good, kTrain + " extra", {"unexpected word \"extra\""}},
-      {"C out of range", good, kTrain + " --C -1", {"C = -1 breaks C > 0"}},
-      {"C not a number", good, kTrain + " --C abc", {"C", "\"abc\""}},
+      {"C out of range", good, kTrain + " --C -1", {"bagwise: --C = -1 breaks C > 0"}},
+      {"C not a number", good, kTrain + " --C abc", {"bagwise: --C: \"abc\""}},
       {"epsilon out of range", good, kTrain + " --epsilon -0.5", {"epsilon = -0.5 breaks epsilon >= 0"}},
-      {"no such choice", good, kTrain + " --scale big", {"scale", "\"big\"", "standard"}},
+      {"no such choice", good, kTrain + " --scale big", {"--scale: \"big\"", "standard"}},
       {"threads not a number", good, kTrain + " --threads many", {"--threads", "\"many\""}},
       {"seed negative", good, kTrain + " --seed -1", {"--seed", "\"-1\""}},
       {"missing: no such choice",
@@ -284,6 +321,47 @@ TEST_CASE("cli: whatever bytes a name has, the complaint is one line", "[cli][ba
   CHECK(outcome.status == 2);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   CHECK_THAT(outcome.err, Catch::Contains("a\\x0ab\\x1bc"));
+}
+
+TEST_CASE("cli: a score too large to be a number is refused with its row", "[cli][badargs]") {
+  // Features this small get weights this large.
+  const Files small = {{"t.csv", "bag,x1\na,1e-9\na,2e-9\nb,4e-9\nb,3e-9\nc,1e-9\nc,0\n"},
+                       {"p.csv", kProportions}};
+  const Workplace place(small);
+  REQUIRE(place.run(kTrain + " --scale standard").status == 0);
+  const Files files = {{"m.json", place.read("m.json")},
+                       {"p.csv", "bag,proportion\na,0.5\n"},
+                       {"x.csv", "bag,label,x1\na,1,1\na,0,1e308\n"}};
+  for (const char* command :
+       {"predict --model m.json --input x.csv", "predict --model m.json --input x.csv -o o.csv",
+        "predict --model m.json --input x.csv --proportions p.csv",
+        "evaluate --model m.json --input x.csv"}) {
+    check({"overflow", files, command, {"x.csv", "score of row 2", "finite"}});
+  }
+}
+
+TEST_CASE("cli: several models cannot share a pipe", "[cli][badargs]") {
+  const Workplace place(trained());
+  const Outcome outcome = place.shell(
+      "cat t.csv | $BAGWISE evaluate --model m.json --model m.json --input /dev/stdin --proportions p.csv");
+  INFO(outcome.err);
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.err, Catch::Contains("/dev/stdin") && Catch::Contains("more than once"));
+  CHECK(place.shell("cat t.csv | $BAGWISE evaluate --model m.json --input /dev/stdin --proportions p.csv")
+            .status == 0);
+}
+
+TEST_CASE("cli: generate that fails leaves no folder behind", "[cli][badargs]") {
+  const Workplace place;
+  for (const char* command :
+       {"generate --out d/e --best-accuracy 0.5", "generate --out d/e --features 1",
+        "generate --out d/e --kind documents --best-accuracy 0.999999 --features 2 --source-rows 2"}) {
+    INFO(command);
+    CHECK(place.run(command).status == 2);
+    CHECK_FALSE(place.has("d"));
+  }
+  CHECK(place.run("generate --out d/e --test-rows 100", 300).status == 2);
+  CHECK_FALSE(place.has("d"));
 }
 
 TEST_CASE("cli: a full disk is an error that leaves nothing behind", "[cli][badargs]") {

@@ -1,10 +1,13 @@
 // The small parts of the command line by themselves.
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <functional>
 
 #include "bagwise/core/random.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/scoring.h"
 #include "cli/suggest.h"
 #include "cli/table_arguments.h"
 
@@ -45,6 +48,40 @@ TEST_CASE("suggest: the nearest word is offered, none if all are far", "[cli][su
   CHECK(suggestion("--traget", known, "no") == "did you mean --target?");
   CHECK(suggestion("--target-prop", known, "no") == "did you mean --target-proportions?");
   CHECK(suggestion("--colour", known, "no") == "no");
+}
+
+TEST_CASE("suggest: a word of few letters is near to nothing but itself", "[cli][suggest]") {
+  const std::vector<std::string> known = {"--C", "--gap", "--task", "--json"};
+  for (const char* word : {"--", "-", "-x", "--x", "-Cx", "--ab"}) {
+    INFO(word);
+    CHECK(suggestion(word, known, "no") == "no");
+  }
+  CHECK(suggestion("--c", known, "no") == "did you mean --C?");
+  CHECK(suggestion("-C", known, "no") == "did you mean --C?");
+  CHECK(suggestion("--gpa", known, "no") == "did you mean --gap?");
+  CHECK(suggestion("--GAP", known, "no") == "did you mean --gap?");
+}
+
+TEST_CASE("interrupt: a blocked read comes back when a signal is caught", "[cli][interrupt]") {
+  struct sigaction before {
+  }, set{};
+  REQUIRE(sigaction(SIGINT, nullptr, &before) == 0);
+  if (before.sa_handler == SIG_IGN) std::signal(SIGINT, SIG_DFL);
+  catch_interrupts();
+  REQUIRE(sigaction(SIGINT, &before, &set) == 0);
+  CHECK(set.sa_handler != SIG_DFL);
+  CHECK((set.sa_flags & SA_RESTART) == 0);
+}
+
+TEST_CASE("scoring: a fault at prediction advises no option of train", "[cli][scoring]") {
+  const auto told = [](const char* message) { return at_prediction(Error{message}).message; };
+  CHECK(told("is empty; expected x (--missing mean|zero fills empty cells)") ==
+        "is empty; expected x (the model was trained without --missing: fill the cell, or train again with "
+        "it)");
+  CHECK(told("\"a (--one-hot b\" is not a number (--one-hot c) takes text)") ==
+        "\"a (--one-hot b\" is not a number (the model takes numbers in this column: it was trained without "
+        "--one-hot for it)");
+  CHECK(told("is empty") == "is empty");
 }
 
 TEST_CASE("progress: the line has phase, percentage, rate and time left", "[cli][progress]") {

@@ -164,6 +164,23 @@ TEST_CASE("cli: predictions are one line per row, in order", "[cli][predict]") {
   CHECK(place.read("o.csv") == out);
 }
 
+TEST_CASE("cli: an output that is standard output holds nothing but the data", "[cli][predict]") {
+  const Workplace place(trained());
+  const std::string out = succeed(place, "predict --model m.json --input t.csv");
+  const std::string predict = "$BAGWISE predict --model m.json --input t.csv -o ";
+  CHECK(place.shell(predict + "/dev/stdout").out == out);
+  CHECK(place.shell(predict + "/dev/stdout | cat").out == out);
+  CHECK(place.shell(predict + "/dev/fd/1 >> o.csv; cat o.csv").out == out);
+  CHECK(place.shell("mkfifo f; cat f & " + predict + "f; wait").out == out);
+  const Outcome json_too = place.shell(predict + "/dev/stdout --json | cat");
+  CHECK(json_too.out.empty());
+  CHECK_THAT(json_too.err, Catch::Contains("--json"));
+  CHECK(json::accept(place
+                         .shell("$BAGWISE train --method inv-cal --target t.csv --target-proportions p.csv "
+                                "-o /dev/stdout | cat")
+                         .out));
+}
+
 TEST_CASE("cli: predictions can be compressed, and input that is reads the same", "[cli][predict]") {
   const Workplace place(trained());
   const std::string out = succeed(place, "predict --model m.json --input t.csv");
@@ -271,7 +288,17 @@ TEST_CASE("cli: text columns and empty cells are learnt from and predicted with"
   CHECK(model["one_hot"] == json({"colour"}));
   CHECK(model["missing"] == "mean");
   CHECK(model["features"].size() == 4);
-  CHECK(cells(succeed(place, "predict --model m.json --input x.csv")).size() == 3);
+  const Outcome outcome = place.run("predict --model m.json --input x.csv");
+  CHECK(outcome.status == 0);
+  CHECK(cells(outcome.out).size() == 3);
+  // Purple was never seen; an empty cell is no unknown value.
+  const std::string remark = "1 row has a value of \"colour\" that the model was not trained on";
+  CHECK_THAT(outcome.err, Catch::StartsWith("bagwise: " + remark));
+  CHECK(place.run("predict --model m.json --input x.csv --quiet").err.empty());
+  const json report = succeed_json(place, "predict --model m.json --input x.csv -o o.csv");
+  REQUIRE(report["warnings"].size() == 1);
+  CHECK_THAT(report["warnings"][0].get<std::string>(), Catch::StartsWith(remark));
+  CHECK(succeed_json(place, "predict --model m.json --input t.csv -o o.csv")["warnings"].empty());
 }
 
 TEST_CASE("cli: inspect shows method, options, certificate and largest weights", "[cli][inspect]") {
@@ -280,10 +307,31 @@ TEST_CASE("cli: inspect shows method, options, certificate and largest weights",
   for (const char* part : {"inv-cal", "relative gap", "bias", "x1", "x2", "epsilon"}) {
     CHECK_THAT(text, Catch::Contains(part));
   }
+  CHECK(succeed(place, "inspect -- m.json") == text);
   const json report = succeed_json(place, "inspect m.json --top 1");
   check_keys(report, {"method", "options", "tasks", "training"});
   REQUIRE(report["tasks"][0]["largest_weights"].size() == 1);
   CHECK(report["training"]["termination"] == "converged");
+}
+
+TEST_CASE("cli: names are shown to people, and exact in JSON", "[cli][inspect]") {
+  const std::string bell = "x\x1b[31m\n1", longest(100, 'y'), bag = "a\x1b[2J";
+  const Workplace place(
+      {{"t.csv", fmt::format("bag,\"{0}\",{1}\n{2},1,0\n{2},2,1\nb,0,1\nb,1,3\n", bell, longest, bag)},
+       {"p.csv", fmt::format("bag,proportion\n{},0.5\nb,1\n", bag)}});
+  succeed(place, kTrain);
+  const std::string text = succeed(place, "inspect m.json");
+  CHECK_THAT(text, !Catch::Contains("\x1b") && Catch::Contains("x\\x1b[31m\\x0a1 ") &&
+                       Catch::Contains(" " + std::string(57, 'y') + "... "));
+  const std::string evaluate = "evaluate --model m.json --input t.csv --proportions p.csv";
+  CHECK_THAT(succeed(place, evaluate), !Catch::Contains("\x1b") && Catch::Contains(" a\\x1b[2J "));
+  const json inspected = succeed_json(place, "inspect m.json"), evaluated = succeed_json(place, evaluate);
+  std::set<std::string> names, bags;
+  for (const json& one : inspected["tasks"][0]["largest_weights"])
+    names.insert(one["feature"].get<std::string>());
+  for (const json& one : evaluated["worst_bags"]) bags.insert(one["bag"].get<std::string>());
+  CHECK(names == std::set<std::string>{bell, longest});
+  CHECK(bags == std::set<std::string>{bag, "b"});
 }
 
 TEST_CASE("cli: methods lists what train --help shows", "[cli][methods]") {
@@ -319,6 +367,9 @@ TEST_CASE("cli: every command has help, and the overview lists them all", "[cli]
     CHECK_THAT(succeed(place, "train --help"), Catch::Contains(option));
   }
   CHECK(succeed(place, "--version").starts_with("bagwise "));
+  CHECK_THAT(succeed(place, "train --help"), Catch::Contains("0: one per core"));
+  CHECK_THAT(succeed(place, "train --help"), Catch::Contains("always called bag"));
+  CHECK_THAT(succeed(place, "evaluate --help"), Catch::Contains("[1e-15, 1 - 1e-15]"));
 }
 
 TEST_CASE("cli: a gap that is not reached is told, and the model is still written", "[cli][train]") {

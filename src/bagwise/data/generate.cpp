@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "bagwise/core/portable_math.h"
 #include "bagwise/data/internal/generators.h"
@@ -82,19 +81,18 @@ GeneratorOptions generator_preset(GeneratorKind kind, GeneratorPreset preset, st
   return options;
 }
 
-Result<GeneratedData> generate(const GeneratorOptions& options) {
+Result<void> check(const GeneratorOptions& options) {
   const auto breaks = [](std::string_view name, auto value, std::string_view rule) {
     return Error{fmt::format("{} = {} breaks {} {}", name, value, name, rule)};
   };
   if (options.source_rows == 0) return breaks("source rows", options.source_rows, ">= 1");
   if (options.target_rows == 0) return breaks("target rows", options.target_rows, ">= 1");
   if (options.test_rows == 0) return breaks("test rows", options.test_rows, ">= 1");
-  // Columns are numbered by 32-bit integers; the row limit keeps rows * features far from overflow.
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (options.features < 2) return breaks("features", options.features, ">= 2");
-  if (options.features > kMost) return breaks("features", options.features, fmt::format("<= {}", kMost));
+  if (options.features > kMostGeneratedFeatures)
+    return breaks("features", options.features, fmt::format("<= {}", kMostGeneratedFeatures));
   for (const std::uint64_t rows : {options.source_rows, options.target_rows, options.test_rows}) {
-    if (rows > kMost) return breaks("rows", rows, fmt::format("<= {}", kMost));
+    if (rows > kMostGeneratedRows) return breaks("rows", rows, fmt::format("<= {}", kMostGeneratedRows));
   }
   if (!(options.best_accuracy > 0.5 && options.best_accuracy < 1)) {
     return breaks("best accuracy", options.best_accuracy, "in (0.5, 1)");
@@ -102,6 +100,11 @@ Result<GeneratedData> generate(const GeneratorOptions& options) {
   if (!(options.angle_degrees >= 0 && options.angle_degrees <= 180)) {
     return breaks("angle", options.angle_degrees, "in [0, 180] degrees");
   }
+  return {};
+}
+
+Result<GeneratedData> generate(const GeneratorOptions& options) {
+  if (auto checked = check(options); !checked) return checked.error();
   if (options.kind == GeneratorKind::kGaussian) return generators::generate_gaussian(options);
   return generators::generate_documents(options);
 }

@@ -57,8 +57,14 @@ struct GeneratedData {
   double angle_degrees = 0;       // between the true planes, measured
 };
 
-// Errors: an option out of range (no rows, features < 2, best_accuracy not in (0.5, 1), angle not in [0,
-// 180]), or a best accuracy that documents cannot reach.
+// What generate() makes at most: it holds all rows in memory.
+constexpr std::uint64_t kMostGeneratedFeatures = 100'000, kMostGeneratedRows = 100'000'000;
+
+// Errors: an option out of range (rows not in [1, kMostGeneratedRows], features not in [2,
+// kMostGeneratedFeatures], best_accuracy not in (0.5, 1), angle not in [0, 180]).
+Result<void> check(const GeneratorOptions& options);
+
+// Errors: those of check(), or a best accuracy that documents cannot reach.
 Result<GeneratedData> generate(const GeneratorOptions& options);
 
 }  // namespace bagwise

@@ -200,6 +200,8 @@ TEST_CASE("generate: options out of range are errors", "[data][generate][badargs
   CHECK(fault([](auto& o) { o.source_rows = 0; }) == "source rows = 0 breaks source rows >= 1");
   CHECK(fault([](auto& o) { o.target_rows = 0; }) == "target rows = 0 breaks target rows >= 1");
   CHECK(fault([](auto& o) { o.test_rows = 0; }) == "test rows = 0 breaks test rows >= 1");
+  CHECK(fault([](auto& o) { o.features = 100'001; }) == "features = 100001 breaks features <= 100000");
+  CHECK(fault([](auto& o) { o.test_rows = 100'000'001; }) == "rows = 100000001 breaks rows <= 100000000");
   CHECK(fault([](auto& o) { o.features = 1; }) == "features = 1 breaks features >= 2");
   CHECK(fault([](auto& o) { o.best_accuracy = 0.5; }) ==
         "best accuracy = 0.5 breaks best accuracy in (0.5, 1)");

@@ -1,7 +1,9 @@
 // A table of text in columns, for people to read.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bagwise {
@@ -11,7 +13,7 @@ class TextTable {
   // A title that starts with '>' makes its column flush right (numbers); the mark is not shown.
   explicit TextTable(std::vector<std::string> titles);
 
-  // As many cells as there are titles.
+  // As many cells as there are titles; each is made printable().
   void add(std::vector<std::string> cells);
 
   // Titles, a rule, the rows; columns two spaces apart, `indent` spaces before each line, none at its end.
@@ -21,6 +23,11 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;  // titles first
   std::vector<bool> right_;
 };
+
+// A text of unknown origin as it may stand on a terminal: control characters and bytes that are not UTF-8 as
+// "\\x1b"; of a text longer than `most` characters the first ones and "...".
+std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
+std::string short_name(std::string_view name);  // printable, at most 60 characters
 
 // A number as people read it: a few digits, never more than they can use.
 std::string short_number(double value);  // four significant digits

@@ -26,6 +26,29 @@ TEST_CASE("table: letters beyond ASCII take one column and lines end without spa
         "  abc   x\n");
 }
 
+TEST_CASE("table: control characters and bytes that are no text are shown, not sent", "[report][table]") {
+  CHECK(printable("a b") == "a b");
+  CHECK(printable("a\n\x1b[2J\x7F") == "a\\x0a\\x1b[2J\\x7f");
+  CHECK(printable("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80") == "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+  CHECK(printable("\xC2\x9B!") == "\\xc2\\x9b!");  // a terminal's CSI in one character
+  CHECK(printable("\xFF\xC3") == "\\xff\\xc3");
+  CHECK(printable("\xE0\x80\x8A") == "\\xe0\\x80\\x8a");  // a line end written too long
+  TextTable table({"name"});
+  table.add({"a\tb"});
+  CHECK(table.text() == "name\n------\na\\x09b\n");
+}
+
+TEST_CASE("table: a long name is cut between characters", "[report][table]") {
+  CHECK(printable("abcdef", 6) == "abcdef");
+  CHECK(printable("abcdefg", 6) == "abc...");
+  CHECK(printable("ab\x1b"
+                  "cdef",
+                  6) == "ab...");
+  CHECK(printable("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4) == "\xC3\xA9...");
+  CHECK(short_name(std::string(60, 'x')) == std::string(60, 'x'));
+  CHECK(short_name(std::string(61, 'x')) == std::string(57, 'x') + "...");
+}
+
 TEST_CASE("table: numbers for people are short", "[report][table]") {
   CHECK(short_number(1.0 / 3) == "0.3333");
   CHECK(short_number(1e-7) == "1e-07");
