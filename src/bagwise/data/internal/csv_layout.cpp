@@ -47,10 +47,20 @@ class Planner {
     if (auto done = for_model ? choose_expected() : choose_features(); !done) return done.error();
     if (auto done = check_groups(); !done) return done.error();
     if (layout_.sources.empty()) return fault("there is no feature column here; expected at least one");
-    const bool fill_given = !options_.fill.empty();
-    if (fill_given) layout_.schema.fill = options_.fill;
-    layout_.needs_scout =
-        (!for_model && !layout_.one_hots.empty()) || (options_.missing == Missing::kMean && !fill_given);
+    const bool mean = options_.missing == Missing::kMean;
+    const bool fill_given = mean && for_model && !options_.fill.empty();
+    if (fill_given) {
+      if (options_.fill.size() != options_.expected_features.size()) {
+        return Error{
+            fmt::format(
+                "there {} to fill empty cells of {} features; expected one each",
+                options_.fill.size() == 1 ? "is 1 value" : fmt::format("are {} values", options_.fill.size()),
+                options_.expected_features.size()),
+            file_};
+      }
+      layout_.schema.fill = options_.fill;
+    }
+    layout_.needs_scout = (!for_model && !layout_.one_hots.empty()) || (mean && !fill_given);
     return std::move(layout_);
   }
 

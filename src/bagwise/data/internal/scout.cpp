@@ -67,6 +67,9 @@ Result<void> complete(const std::string& path, bool for_model, const Findings& f
   TableSchema& schema = layout.schema;
   if (for_model) {
     schema.fill.assign(schema.feature_names.size(), 0);
+  } else {
+    schema.feature_names.clear();  // known already where there is no one-hot column: given anew, in order
+    schema.fill.clear();
   }
   for (std::size_t s = 0; s < layout.sources.size(); ++s) {
     CsvColumn& column = layout.columns[layout.sources[s]];
