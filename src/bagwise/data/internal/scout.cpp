@@ -127,11 +127,12 @@ Result<void> scout_csv(const std::string& path, const TableOptions& options, Csv
     return Error{
         "--one-hot and --missing mean read the table twice; expected a plain file rather than a pipe", path};
   }
-  auto source = ByteSource::open(path);
+  const Waiting waiting = telling(observer);
+  auto source = ByteSource::open(path, waiting);
   if (!source) return source.error();
   Chunks chunks(std::move(*source), Chunks::Quotes::kRespect, ChunkSizes{.chunk = options.block_bytes});
   Chunk first;
-  if (auto got = chunks.next(first); !got) return got.error();
+  if (auto got = chunks.next(first, waiting); !got) return got.error();
   std::uint64_t header_lines = 0;
   if (auto header = read_csv_header(path, first, header_lines); !header) return header.error();
 
