@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "bagwise/core/atomic_file.h"
-#include "bagwise/core/options.h"
 #include "bagwise/data/csv_records.h"
 #include "bagwise/data/write_table.h"
 
@@ -20,8 +18,6 @@ namespace {
 
 constexpr const char* kExpectedHeader =
     "expected bag,proportion or bag,proportion,size or bag,positives,size";
-
-std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
 
 // Reads the records of a proportions file, one after the other.
 class ProportionReader {
@@ -68,14 +64,12 @@ class ProportionReader {
       known.size = *size;
     }
     if (proportion_ >= 0) {
-      const auto value = options_detail::parse_number(cell(proportion_));
-      if (!value) {
-        return fault(quoted(cell(proportion_)) + " is not a number; expected a proportion between 0 and 1",
-                     line, proportion_);
-      }
+      const auto value = cell_number(cell(proportion_), "a proportion between 0 and 1");
+      if (!value) return fault(value.error().message, line, proportion_);
       if (!(*value >= 0 && *value <= 1)) {
-        return fault(quoted(cell(proportion_)) + " is outside [0, 1]; expected a proportion between 0 and 1",
-                     line, proportion_);
+        return fault(
+            shown_text(cell(proportion_)) + " is outside [0, 1]; expected a proportion between 0 and 1", line,
+            proportion_);
       }
       known.proportion = *value;
     } else {
@@ -91,7 +85,7 @@ class ProportionReader {
     const auto [at, fresh] = out_.bags.emplace(cell(bag_), known);
     if (!fresh) {
       return fault(fmt::format("bag {} has a proportion already, in line {}; expected one per bag",
-                               quoted(cell(bag_)), at->second.line),
+                               shown_text(cell(bag_)), at->second.line),
                    line, bag_);
     }
     return {};
@@ -103,17 +97,15 @@ class ProportionReader {
   }
 
  private:
-  [[nodiscard]] std::string column(std::size_t c) const { return fmt::format("{} ({})", c + 1, names_[c]); }
+  [[nodiscard]] std::string column(std::size_t c) const {
+    return fmt::format("{} ({})", c + 1, cut_text(names_[c]));
+  }
   [[nodiscard]] Error fault(std::string message, std::uint64_t line, int c) const {
     return {std::move(message), path_, line, column(static_cast<std::size_t>(c))};
   }
   [[nodiscard]] Result<std::uint64_t> whole_number(std::string_view text, std::uint64_t line, int c) const {
-    std::uint64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, code] = std::from_chars(text.data(), end, value);
-    if (code != std::errc{} || stop != end) {
-      return fault(quoted(text) + " is not a whole number; expected a number of rows", line, c);
-    }
+    auto value = cell_count(text, "a number of rows");
+    if (!value) return fault(value.error().message, line, c);
     return value;
   }
 
@@ -158,13 +150,13 @@ Result<JoinedBags> join(CountedBags found, const std::string& file, const Propor
       const auto known = table->bags.find(found.names[k]);
       if (known == table->bags.end()) {
         return Error{fmt::format("bag {} has no proportion in {}; expected one for every bag",
-                                 quoted(found.names[k]), table->file),
+                                 shown_text(found.names[k]), table->file),
                      file};
       }
       const auto& size = known->second.size;
       if (size && *size != found.counts[k]) {
         return Error{fmt::format("bag {} has size {} here but {} rows in {}; expected the number of its rows",
-                                 quoted(found.names[k]), *size, found.counts[k], file),
+                                 shown_text(found.names[k]), *size, found.counts[k], file),
                      table->file, known->second.line, "size"};
       }
       out.bags.proportions.push_back(known->second.proportion);
@@ -180,7 +172,7 @@ Result<JoinedBags> join(CountedBags found, const std::string& file, const Propor
     }
     if (first != nullptr) {
       return Error{fmt::format("bag {} has a proportion but no row in {}; expected at least one",
-                               quoted(first->first), file),
+                               shown_text(first->first), file),
                    table->file, first->second.line, "bag"};
     }
   }
@@ -189,11 +181,11 @@ Result<JoinedBags> join(CountedBags found, const std::string& file, const Propor
 
 }  // namespace
 
-Result<ProportionTable> read_proportions(const std::string& path) {
+Result<ProportionTable> read_proportions(const std::string& path, const Observer& observer) {
   ProportionReader reader(path);
   auto read = read_csv_records(
       path, [&](const auto& names) { return reader.header(names); },
-      [&](const auto& cells, std::uint64_t line) { return reader.record(cells, line); });
+      [&](const auto& cells, std::uint64_t line) { return reader.record(cells, line); }, observer);
   if (!read) return read.error();
   return reader.take();
 }
@@ -226,7 +218,7 @@ Result<BaggedData> attach_proportions(Dataset instances, const std::string& inst
       if (share != instances.shares[i]) {
         return Error{
             fmt::format("bag {} has proportion {} in row {} but {} before; expected one proportion per bag",
-                        quoted(instances.groups.values[codes[i]]), instances.shares[i], i + 1, share),
+                        shown_text(instances.groups.values[codes[i]]), instances.shares[i], i + 1, share),
             instances_file, 0, "proportion"};
       }
     }

@@ -8,6 +8,7 @@
 
 #include "bagwise/bags/bagged_data.h"
 #include "bagwise/bags/reduce_table.h"
+#include "bagwise/core/observer.h"
 #include "bagwise/core/result.h"
 #include "bagwise/data/dataset.h"
 
@@ -25,7 +26,7 @@ struct ProportionTable {
 };
 
 // CSV `bag,proportion[,size]` or `bag,positives,size`, plain, .gz or .zst. Every fault names its line.
-Result<ProportionTable> read_proportions(const std::string& path);
+Result<ProportionTable> read_proportions(const std::string& path, const Observer& observer = {});
 Result<void> write_proportions(const std::string& path, const ProportionTable& table);  // bag,proportion,size
 
 // Joins instances and proportions. Errors: a bag without proportion, a proportion without bag, a size that

@@ -93,6 +93,31 @@ TEST_CASE("proportions: what is written is read back", "[bags][proportions]") {
   CHECK(read->bags.at("w").size == 10U);
 }
 
+TEST_CASE("proportions: blanks around numbers are allowed, as in feature cells", "[bags][proportions]") {
+  const test::TempDir dir;
+  const std::string path = dir.file("p.csv");
+  write_text(path, "bag,proportion,size\na,\" 0.4\",\t7 \nb, +0.25 , +8\n");
+  const auto read = read_proportions(path);
+  if (!read) FAIL(read.error().text());
+  CHECK(read->bags.at("a").proportion == 0.4);
+  CHECK(read->bags.at("a").size == 7U);
+  CHECK(read->bags.at("b").proportion == 0.25);
+  CHECK(read->bags.at("b").size == 8U);
+}
+
+TEST_CASE("proportions: long values are cut in messages", "[bags][proportions][badargs]") {
+  const std::string longer(100000, 'n'), cut = "\"" + std::string(60, 'n') + "...\"";
+  CHECK(join("bag,x\n" + longer + ",1\n", "bag,proportion\na,0.5\n").dataset ==
+        "t.csv: bag " + cut + " has no proportion in p.csv; expected one for every bag");
+  CHECK(join("bag,x\na,1\n", "bag,proportion\na,0.5\n" + longer + ",0.5\n").dataset ==
+        "p.csv:3: column bag: bag " + cut + " has a proportion but no row in t.csv; expected at least one");
+  CHECK(fault_of("bag,proportion\na," + longer + "\n") ==
+        "p.csv:2: column 2 (proportion): " + cut + " is not a number; expected a proportion between 0 and 1");
+  CHECK(fault_of("bag,proportion,size\na,1," + longer + "\n") ==
+        "p.csv:2: column 3 (size): " + cut + " is not a whole number; expected a number of rows");
+  CHECK(fault_of("bag," + longer + "\na,1\n").size() < 300);
+}
+
 TEST_CASE("proportions: faults of the file name their line", "[bags][proportions][badargs]") {
   CHECK(fault_of("") == "p.csv: is empty; expected a header line with the names of the columns");
   CHECK(fault_of("bag,proportion\n") == "p.csv: has a header but no rows; expected one per bag");
@@ -110,10 +135,19 @@ TEST_CASE("proportions: faults of the file name their line", "[bags][proportions
         "p.csv:3: column 2 (proportion): \"1.3\" is outside [0, 1]; expected a proportion between 0 and 1");
   CHECK(fault_of("bag,proportion\na,-0.1\n") ==
         "p.csv:2: column 2 (proportion): \"-0.1\" is outside [0, 1]; expected a proportion between 0 and 1");
-  for (const std::string text : {"half", "", "nan", "inf", "0.5x"}) {
+  for (const std::string text : {"half", "0.5x", "+-1", "0 .5"}) {
     CHECK(fault_of("bag,proportion\na," + text + "\n") ==
           "p.csv:2: column 2 (proportion): \"" + text +
               "\" is not a number; expected a proportion between 0 and 1");
+  }
+  for (const std::string text : {"nan", "inf"}) {
+    CHECK(fault_of("bag,proportion\na," + text + "\n") ==
+          "p.csv:2: column 2 (proportion): \"" + text +
+              "\" is not finite; expected a proportion between 0 and 1");
+  }
+  for (const std::string text : {"", " ", "\"\""}) {
+    CHECK(fault_of("bag,proportion\na," + text + "\n") ==
+          "p.csv:2: column 2 (proportion): is empty; expected a proportion between 0 and 1");
   }
   CHECK(fault_of("bag,proportion\na,0.5\nb,1\na,0.5\n") ==
         "p.csv:4: column 1 (bag): bag \"a\" has a proportion already, in line 2; expected one per bag");

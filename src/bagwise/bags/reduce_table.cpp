@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "bagwise/data/csv_records.h"
 #include "bagwise/data/name_table.h"
 
 namespace bagwise {
@@ -69,8 +70,8 @@ class SumsSink final : public RowSink {
 
 Error not_constant(const std::string& path, std::uint64_t line, const TableOptions& options,
                    std::string_view bag, double found, double expected) {
-  return {fmt::format("bag \"{}\" has proportion {} here but {} before; expected one proportion per bag", bag,
-                      found, expected),
+  return {fmt::format("bag {} has proportion {} here but {} before; expected one proportion per bag",
+                      shown_text(bag), found, expected),
           path, line, options.share_column};
 }
 

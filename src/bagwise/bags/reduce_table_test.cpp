@@ -193,6 +193,17 @@ TEST_CASE("reduce_table: a proportion column must be constant within a bag",
   }
 }
 
+TEST_CASE("reduce_table: a long name of a bag is cut in messages", "[bags][reduce_table][badargs]") {
+  const test::TempDir dir;
+  const std::string path = dir.file("t.csv"), longer(100000, 'n');
+  write_text(path, "bag,proportion,x\n" + longer + ",0.5,1\n" + longer + ",0.25,1\n");
+  const auto out = reduce_table(path, {});
+  REQUIRE_FALSE(out);
+  CHECK(out.error().message == "bag \"" + longer.substr(0, 60) +
+                                   "...\" has proportion 0.25 here but 0.5 before; expected one proportion "
+                                   "per bag");
+}
+
 TEST_CASE("reduce_table: a table without bags is an error", "[bags][reduce_table][badargs]") {
   const test::TempDir dir;
   write_text(dir.file("t.csv"), "a,x\n1,1\n");

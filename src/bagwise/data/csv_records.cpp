@@ -2,18 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "bagwise/data/internal/byte_source.h"
 #include "bagwise/data/internal/chunks.h"
 #include "bagwise/data/internal/csv_cell.h"
 #include "bagwise/data/internal/csv_layout.h"
+#include "bagwise/data/internal/parse_number.h"
 
 namespace bagwise {
 
 Result<void> read_csv_records(
     const std::string& path, const std::function<Result<void>(const std::vector<std::string>&)>& header,
-    const std::function<Result<void>(const std::vector<std::string_view>&, std::uint64_t line)>& record) {
+    const std::function<Result<void>(const std::vector<std::string_view>&, std::uint64_t line)>& record,
+    const Observer& observer) {
   using namespace internal;
-  auto source = ByteSource::open(path);
+  const Waiting waiting = telling(observer);
+  auto source = ByteSource::open(path, waiting);
   if (!source) return source.error();
   Chunks chunks(std::move(*source), Chunks::Quotes::kRespect, {});
   Chunk chunk;
@@ -21,7 +26,7 @@ Result<void> read_csv_records(
   std::size_t columns = 0;
   std::vector<std::string_view> cells;
   for (;;) {
-    auto got = chunks.next(chunk);
+    auto got = chunks.next(chunk, waiting);
     if (!got) return got.error();
     if (!*got) break;
     if (columns == 0) {
@@ -67,5 +72,36 @@ Result<void> read_csv_records(
   if (columns == 0) return Error{"is empty; expected a header line with the names of the columns", path};
   return {};
 }
+
+Result<double> cell_number(std::string_view cell, std::string_view expected) {
+  double value = 0;
+  switch (internal::parse_number(cell, value)) {
+    case internal::NumberFault::kNone:
+      return value;
+    case internal::NumberFault::kEmpty:
+      return Error{fmt::format("is empty; expected {}", expected)};
+    case internal::NumberFault::kNotFinite:
+      return Error{fmt::format("{} is not finite; expected {}", shown_text(cell), expected)};
+    case internal::NumberFault::kNotANumber:
+      break;
+  }
+  return Error{fmt::format("{} is not a number; expected {}", shown_text(cell), expected)};
+}
+
+Result<std::uint64_t> cell_count(std::string_view cell, std::string_view expected) {
+  std::string_view text = internal::trimmed(cell);
+  if (text.empty()) return Error{fmt::format("is empty; expected {}", expected)};
+  if (text.front() == '+') text.remove_prefix(1);
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc{} || stop != end) {
+    return Error{fmt::format("{} is not a whole number; expected {}", shown_text(cell), expected)};
+  }
+  return value;
+}
+
+std::string shown_text(std::string_view text) { return internal::shown(text); }
+std::string cut_text(std::string_view text) { return internal::cut(text); }
 
 }  // namespace bagwise

@@ -159,7 +159,17 @@ TEST_CASE("read_table errors: sparse tables", "[data][read_table][badargs][svmli
   CHECK(fault("1 qid:1 1:nan") ==
         "t.svm:3: \"1:nan\": \"nan\" is not finite; expected a finite decimal number");
   CHECK(fault("1 qid:1 1:") == "t.svm:3: \"1:\" has no value; expected index:value");
-  CHECK(fault("1 qid:1 9999999999:1") == "t.svm:3: \"9999999999:1\" has an index above 2147483647");
+  for (const std::string index : {"16777217", "1000000000", "9999999999", "99999999999999999999999"}) {
+    CHECK(fault("1 qid:1 1:2 " + index + ":1") ==
+          "t.svm:3: index " + index + " is larger than 16777216, the largest feature index");
+  }
+  CHECK(fault("1 qid:1 -99999999999:1") ==
+        "t.svm:3: \"-99999999999:1\" has an index below 1; expected index:value with indices from 1");
+  CHECK(fault("1 qid:1 99999999999") ==
+        "t.svm:3: \"99999999999\" is not index:value; expected index:value with indices from 1");
+  CHECK(fault_of("1 qid:1 1:1\n", {.features = {"1", "16777217"}}, "t.svm") ==
+        "t.svm: cannot have a feature \"16777217\"; a sparse table's features are called 1, 2, 3, ... up to "
+        "16777216");
   CHECK(fault("1:5 2:6") == "t.svm:3: the row starts with \"1:5\"; expected a label: 1, -1 or 0 for none");
   CHECK(fault("1 1:5") == "t.svm:3: the row has no qid:N behind its label; expected one to tell its bag");
   CHECK(fault("1 qid: 1:5") == "t.svm:3: qid: is empty; expected the name of the row's bag");
@@ -181,6 +191,20 @@ TEST_CASE("read_table errors: the first of several faults in a large file, on an
     const int breaks = line - 2;  // one more line in every row before it
     CHECK(fault.starts_with(fmt::format("t.csv:{}: column 2 (x): \"bad\" is not a number", line + breaks)));
   }
+}
+
+TEST_CASE("read_table errors: long values are cut, between characters", "[data][read_table][badargs]") {
+  const std::string longer(100000, 'n');
+  CHECK(fault_of("x," + longer + "\n1,a\n") == "t.csv:2: column 2 (" + longer.substr(0, 60) +
+                                                   "...): \"a\" is not a number; expected a finite decimal "
+                                                   "number (--one-hot " +
+                                                   longer.substr(0, 60) + "... takes a column of text)");
+  CHECK(fault_of("abcdefgh," + longer + "\n1,2\n", {.exclude = {"zz"}}) ==
+        "t.csv:1: there is no column \"zz\", which --exclude names; the columns are abcdefgh, " +
+            longer.substr(0, 60) + "...");
+  const std::string accented = std::string(59, 'n') + "\xC3\xA9" + longer;
+  CHECK(fault_of("x\n" + accented + "\n")
+            .starts_with("t.csv:2: column 1 (x): \"" + accented.substr(0, 59) + "...\" is not"));
 }
 
 TEST_CASE("read_table errors: a line beyond 64 MiB", "[data][read_table][badargs]") {

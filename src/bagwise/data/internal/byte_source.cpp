@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -20,14 +22,18 @@ namespace bagwise::internal {
 namespace {
 
 constexpr std::size_t kPackedBytes = 256 * 1024;  // of a compressed file at a time
+constexpr std::chrono::milliseconds kSlice{200};  // of waiting, between two questions
+constexpr std::uint32_t kZstdFrame = 0xFD2FB528, kSkippableFrame = 0x184D2A50, kSkippableMask = 0xFFFFFFF0;
 
 // A file descriptor with the first bytes already looked at.
 class File {
  public:
-  static Result<File> open(const std::string& path) {
+  static Result<File> open(const std::string& path, const Waiting& waiting) {
     File file;
     file.path_ = path;
-    file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // A pipe is opened whether or not there is somebody yet who writes to it: ready() waits for that.
+    const int mode = can_read_twice(path) ? 0 : O_NONBLOCK;
+    file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | mode);
     if (file.descriptor_ < 0) {
       if (errno == ENOENT) return Error{"there is no such file", path};
       return Error{fmt::format("cannot open this file: {}", std::strerror(errno)), path};
@@ -35,10 +41,12 @@ class File {
     struct stat info {};
     if (fstat(file.descriptor_, &info) == 0) {
       if (S_ISDIR(info.st_mode)) return Error{"is a folder; expected a file", path};
-      if (S_ISREG(info.st_mode)) file.total_ = static_cast<std::uint64_t>(info.st_size);
+      file.regular_ = S_ISREG(info.st_mode);
+      if (file.regular_) file.total_ = static_cast<std::uint64_t>(info.st_size);
     }
     while (file.head_size_ < file.head_.size()) {
-      auto got = file.read_raw(file.head_.data() + file.head_size_, file.head_.size() - file.head_size_);
+      auto got =
+          file.read_raw(file.head_.data() + file.head_size_, file.head_.size() - file.head_size_, waiting);
       if (!got) return got.error();
       if (*got == 0) break;
       file.head_size_ += *got;
@@ -49,6 +57,8 @@ class File {
   File(File&& other) noexcept
       : path_(std::move(other.path_)),
         descriptor_(std::exchange(other.descriptor_, -1)),
+        regular_(other.regular_),
+        asked_(other.asked_),
         total_(other.total_),
         consumed_(other.consumed_),
         head_(other.head_),
@@ -67,7 +77,15 @@ class File {
   }
   [[nodiscard]] bool empty() const { return head_size_ == 0; }
 
-  Result<std::size_t> read(char* to, std::size_t size) {
+  // The first bytes as a number, lowest first; 0 if there are fewer than four.
+  [[nodiscard]] std::uint32_t magic() const {
+    std::uint32_t out = 0;
+    for (std::size_t i = 0; head_size_ == head_.size() && i < head_.size(); ++i)
+      out |= static_cast<std::uint32_t>(static_cast<unsigned char>(head_[i])) << (8 * i);
+    return out;
+  }
+
+  Result<std::size_t> read(char* to, std::size_t size, const Waiting& waiting) {
     if (head_used_ < head_size_) {
       const std::size_t part = std::min(size, head_size_ - head_used_);
       std::memcpy(to, head_.data() + head_used_, part);
@@ -75,7 +93,7 @@ class File {
       consumed_ += part;
       return part;
     }
-    auto got = read_raw(to, size);
+    auto got = read_raw(to, size, waiting);
     if (got) consumed_ += *got;
     return got;
   }
@@ -87,16 +105,45 @@ class File {
  private:
   File() = default;
 
-  Result<std::size_t> read_raw(char* to, std::size_t size) {
+  Result<std::size_t> read_raw(char* to, std::size_t size, const Waiting& waiting) {
     for (;;) {
+      if (!regular_) {
+        if (auto done = ready(waiting); !done) return done.error();
+      }
       const ssize_t got = ::read(descriptor_, to, size);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) return Error{fmt::format("cannot read this file: {}", std::strerror(errno)), path_};
+      if (errno == EINTR) {
+        if (waiting && waiting() == Next::kStop) return stopped();
+      } else if (errno != EAGAIN) {
+        return Error{fmt::format("cannot read this file: {}", std::strerror(errno)), path_};
+      }
     }
   }
 
+  // Waits until there are bytes or the end, and asks meanwhile; also between bytes that drip. A signal may
+  // come at any moment, to any thread: asking in time is what makes it seen, not EINTR.
+  Result<void> ready(const Waiting& waiting) {
+    using Clock = std::chrono::steady_clock;
+    for (;;) {
+      pollfd on{descriptor_, POLLIN, 0};
+      const int found = ::poll(&on, 1, static_cast<int>(kSlice.count()));
+      if (found < 0 && errno != EINTR && errno != EAGAIN) {
+        return Error{fmt::format("cannot read this file: {}", std::strerror(errno)), path_};
+      }
+      if (const auto now = Clock::now(); found <= 0 || now - asked_ >= kSlice) {
+        asked_ = now;
+        if (waiting && waiting() == Next::kStop) return stopped();
+      }
+      if (found > 0) return {};
+    }
+  }
+
+  [[nodiscard]] Error stopped() const { return {"reading was stopped", path_}; }
+
   std::string path_;
   int descriptor_ = -1;
+  bool regular_ = false;
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();  // when last
   std::uint64_t total_ = 0, consumed_ = 0;
   std::array<char, 4> head_{};
   std::size_t head_size_ = 0, head_used_ = 0;
@@ -105,7 +152,9 @@ class File {
 class PlainSource final : public ByteSource {
  public:
   explicit PlainSource(File file) : file_(std::move(file)) {}
-  Result<std::size_t> read(char* to, std::size_t size) override { return file_.read(to, size); }
+  Result<std::size_t> read(char* to, std::size_t size, const Waiting& waiting) override {
+    return file_.read(to, size, waiting);
+  }
   [[nodiscard]] std::uint64_t consumed() const override { return file_.consumed(); }
   [[nodiscard]] std::uint64_t total() const override { return file_.total(); }
 
@@ -113,7 +162,7 @@ class PlainSource final : public ByteSource {
   File file_;
 };
 
-// gzip, any number of members one after the other.
+// gzip, any number of members one after the other, zeros behind them passed over.
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(File file) : file_(std::move(file)), packed_(kPackedBytes) {
@@ -121,13 +170,13 @@ class GzipSource final : public ByteSource {
   }
   ~GzipSource() override { inflateEnd(&stream_); }
 
-  Result<std::size_t> read(char* to, std::size_t size) override {
+  Result<std::size_t> read(char* to, std::size_t size, const Waiting& waiting) override {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
     const std::size_t room = stream_.avail_out;
     while (stream_.avail_out == room) {
       if (stream_.avail_in == 0) {
-        auto got = file_.read(packed_.data(), packed_.size());
+        auto got = file_.read(packed_.data(), packed_.size(), waiting);
         if (!got) return got.error();
         if (*got == 0) {
           if (between_members_) return std::size_t{0};
@@ -136,7 +185,15 @@ class GzipSource final : public ByteSource {
         stream_.next_in = reinterpret_cast<Bytef*>(packed_.data());
         stream_.avail_in = static_cast<uInt>(*got);
       }
-      if (between_members_) inflateReset(&stream_);
+      if (between_members_) {
+        // Zeros behind a member are padding (of a tape's block, say), as gzip itself takes them.
+        while (stream_.avail_in > 0 && *stream_.next_in == 0) {
+          ++stream_.next_in;
+          --stream_.avail_in;
+        }
+        if (stream_.avail_in == 0) continue;
+        inflateReset(&stream_);
+      }
       between_members_ = false;
       const int code = inflate(&stream_, Z_NO_FLUSH);
       if (code == Z_STREAM_END) {
@@ -159,7 +216,7 @@ class GzipSource final : public ByteSource {
   bool between_members_ = false;
 };
 
-// zstd, any number of frames one after the other.
+// zstd, any number of frames one after the other; the library passes over skippable ones.
 class ZstdSource final : public ByteSource {
  public:
   explicit ZstdSource(File file)
@@ -167,11 +224,11 @@ class ZstdSource final : public ByteSource {
     if (stream_ == nullptr) throw std::bad_alloc();
   }
 
-  Result<std::size_t> read(char* to, std::size_t size) override {
+  Result<std::size_t> read(char* to, std::size_t size, const Waiting& waiting) override {
     ZSTD_outBuffer out{to, size, 0};
     while (out.pos == 0) {
       if (in_.pos == in_.size && !more_inside_) {
-        auto got = file_.read(packed_.data(), packed_.size());
+        auto got = file_.read(packed_.data(), packed_.size(), waiting);
         if (!got) return got.error();
         if (*got == 0) {
           if (at_frame_end_) return std::size_t{0};
@@ -205,13 +262,19 @@ class ZstdSource final : public ByteSource {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
-  auto file = File::open(path);
+Waiting telling(const Observer& observer) {
+  if (!observer) return {};
+  return [&observer] { return tell(observer, Progress{.phase = "reading"}); };
+}
+
+Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path, const Waiting& waiting) {
+  auto file = File::open(path, waiting);
   if (!file) return file.error();
   if (file->starts_with({0x1f, 0x8b})) {
     return std::unique_ptr<ByteSource>(std::make_unique<GzipSource>(std::move(*file)));
   }
-  if (file->starts_with({0x28, 0xb5, 0x2f, 0xfd})) {
+  // A zstd frame, or one of the sixteen kinds of skippable frames that may stand before it.
+  if (file->magic() == kZstdFrame || (file->magic() & kSkippableMask) == kSkippableFrame) {
     return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(*file)));
   }
   for (const auto& [ending, kind] : {std::pair{".gz", "gzip"}, std::pair{".zst", "zstd"}}) {

@@ -63,6 +63,42 @@ TEST_CASE("byte_source: gzip members and zstd frames follow each other", "[data]
   }
 }
 
+TEST_CASE("byte_source: skippable zstd frames are passed over, wherever they stand", "[data][byte_source]") {
+  const test::TempDir dir;
+  const std::string text = some_text(5000, 4);
+  for (const char* name : {"x.zst", "x"}) {
+    for (unsigned char kind = 0x50; kind <= 0x5F; ++kind) {
+      std::string skip = {static_cast<char>(kind), 0x2A, 0x4D, 0x18, 4, 0, 0, 0};
+      skip += "\x28\xb5\x2f\xfd";
+      test::write_bytes(dir.file(name), skip + test::zstd(text) + skip + skip + test::zstd(text) + skip);
+      const auto read = read_all(dir.file(name), 1000);
+      if (!read) FAIL(read.error().text());
+      CHECK(*read == text + text);
+      test::write_bytes(dir.file(name), skip.substr(0, skip.size() - 1));
+      const auto cut = read_all(dir.file(name), 1000);
+      REQUIRE_FALSE(cut);
+      CHECK(cut.error().message.find("truncated") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("byte_source: zeros behind gzip data are padding", "[data][byte_source]") {
+  const test::TempDir dir;
+  const std::string path = dir.file("x.gz"), text = some_text(5000, 4);
+  for (const std::size_t zeros : {1U, 511U, 512U, 600000U}) {
+    test::write_bytes(path, test::gzip(text) + std::string(zeros, '\0'));
+    const auto padded = read_all(path, 1000);
+    if (!padded) FAIL(padded.error().text());
+    CHECK(*padded == text);
+    test::write_bytes(path, test::gzip(text) + std::string(zeros, '\0') + test::gzip(text));
+    const auto two = read_all(path, 1000);
+    if (!two) FAIL(two.error().text());
+    CHECK(*two == text + text);
+    test::write_bytes(path, test::gzip(text) + std::string(zeros, '\0') + "x");
+    CHECK_FALSE(read_all(path, 1000));
+  }
+}
+
 TEST_CASE("byte_source: a packed file cut short anywhere is an error that names it",
           "[data][byte_source][badargs]") {
   const test::TempDir dir;

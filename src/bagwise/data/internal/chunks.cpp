@@ -49,7 +49,7 @@ void Chunks::make_room(Chunk& chunk, std::size_t used, std::size_t bytes) {
   chunk.capacity = bytes + kSpare;
 }
 
-Result<bool> Chunks::next(Chunk& out) {
+Result<bool> Chunks::next(Chunk& out, const Waiting& waiting) {
   out = {};
   {
     const std::lock_guard lock(spare_mutex_);
@@ -69,7 +69,7 @@ Result<bool> Chunks::next(Chunk& out) {
   out.cut_off = false;
   for (;;) {
     while (size < window && !at_end_) {
-      auto got = source_->read(out.buffer.get() + size, window - size);
+      auto got = source_->read(out.buffer.get() + size, window - size, waiting);
       if (!got) return got.error();
       at_end_ = *got == 0;
       size += *got;

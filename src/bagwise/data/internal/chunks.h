@@ -37,8 +37,8 @@ class Chunks {
 
   Chunks(std::unique_ptr<ByteSource> source, Quotes quotes, ChunkSizes sizes);
 
-  // The next piece; false at the end. One thread at a time.
-  Result<bool> next(Chunk& out);
+  // The next piece; false at the end. One thread at a time, which `waiting` is asked on.
+  Result<bool> next(Chunk& out, const Waiting& waiting = {});
   // Gives a piece's buffer back for later ones. Any thread.
   void recycle(Chunk&& chunk);
 

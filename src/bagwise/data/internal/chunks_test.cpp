@@ -15,7 +15,7 @@ namespace {
 class TextSource final : public ByteSource {
  public:
   TextSource(std::string text, std::size_t step) : text_(std::move(text)), step_(step) {}
-  Result<std::size_t> read(char* to, std::size_t size) override {
+  Result<std::size_t> read(char* to, std::size_t size, const Waiting&) override {
     const std::size_t part = std::min({size, step_, text_.size() - at_});
     std::memcpy(to, text_.data() + at_, part);
     at_ += part;

@@ -86,10 +86,15 @@ std::string describe(CellFault fault, bool cut_off) {
   return "";
 }
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
-  std::string out = "\"";
-  for (const char c : text.substr(0, kLongest)) {
+std::string cut(std::string_view text) {
+  std::size_t size = 60;
+  const bool longer = text.size() > size;
+  if (longer) {
+    // Not within a character of UTF-8, whose further bytes are 10xxxxxx (at most three).
+    for (int i = 0; i < 3 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U; ++i) --size;
+  }
+  std::string out;
+  for (const char c : text.substr(0, size)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F) {
       out += fmt::format("\\x{:02x}", byte);
@@ -97,7 +102,9 @@ std::string shown(std::string_view text) {
       out += c;
     }
   }
-  return out + (text.size() > kLongest ? "...\"" : "\"");
+  return longer ? out + "..." : out;
 }
+
+std::string shown(std::string_view text) { return '"' + cut(text) + '"'; }
 
 }  // namespace bagwise::internal

@@ -29,7 +29,8 @@ Cell scan_cell(char* p, char* end);
 // What is wrong, for a message ("a NUL byte ...; expected ...").
 std::string describe(CellFault fault, bool cut_off);
 
-// Text of the input for a message: in quotes, shortened, without control characters.
+// Text of the input for a message: shortened, without control characters; `shown` puts it in quotes.
+std::string cut(std::string_view text);
 std::string shown(std::string_view text);
 
 }  // namespace bagwise::internal

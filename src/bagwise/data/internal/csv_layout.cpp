@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "bagwise/data/internal/csv_cell.h"
@@ -29,8 +30,8 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::string list_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 20;
-  const std::vector<std::string> some(
-      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size())));
+  std::vector<std::string> some;
+  for (const auto& name : std::span(names).first(std::min(kMost, names.size()))) some.push_back(cut(name));
   return fmt::format("{}{}", fmt::join(some, ", "), names.size() > kMost ? ", ..." : "");
 }
 
@@ -47,10 +48,20 @@ class Planner {
     if (auto done = for_model ? choose_expected() : choose_features(); !done) return done.error();
     if (auto done = check_groups(); !done) return done.error();
     if (layout_.sources.empty()) return fault("there is no feature column here; expected at least one");
-    const bool fill_given = !options_.fill.empty();
-    if (fill_given) layout_.schema.fill = options_.fill;
-    layout_.needs_scout =
-        (!for_model && !layout_.one_hots.empty()) || (options_.missing == Missing::kMean && !fill_given);
+    const bool mean = options_.missing == Missing::kMean;
+    const bool fill_given = mean && for_model && !options_.fill.empty();
+    if (fill_given) {
+      if (options_.fill.size() != options_.expected_features.size()) {
+        return Error{
+            fmt::format(
+                "there {} to fill empty cells of {} features; expected one each",
+                options_.fill.size() == 1 ? "is 1 value" : fmt::format("are {} values", options_.fill.size()),
+                options_.expected_features.size()),
+            file_};
+      }
+      layout_.schema.fill = options_.fill;
+    }
+    layout_.needs_scout = (!for_model && !layout_.one_hots.empty()) || (mean && !fill_given);
     return std::move(layout_);
   }
 
@@ -80,21 +91,58 @@ class Planner {
     return {};
   }
 
-  void give_role(const std::string& name, Role role, bool& present, bool wanted) {
-    const auto at = find(name);
-    if (!at || layout_.columns[*at].role != Role::kSkip || named_.contains(*at)) return;
-    present = true;
-    named_.insert(*at);
-    if (wanted) layout_.columns[*at].role = role;
+  // Columns that are something else than features. What was asked for by name must be there and free; only
+  // then come the defaults, which take what is left of them.
+  Result<void> give_roles() {
+    TableSchema& schema = layout_.schema;
+    struct Given {
+      Role role;
+      bool& present;
+      bool wanted;
+    };
+    const std::array<Given, 5> given = {{{Role::kGroup, schema.has_groups, true},
+                                         {Role::kShare, schema.has_shares, true},
+                                         {Role::kBound, schema.has_bounds, true},
+                                         {Role::kLabel, schema.has_labels, options_.want_labels},
+                                         {Role::kId, schema.has_ids, options_.want_ids}}};
+    const auto names = role_names(options_);
+    std::map<std::size_t, const char*> asked;  // columns, and the option that named them
+    for (const bool by_name : {true, false}) {
+      for (std::size_t r = 0; r < given.size(); ++r) {
+        if (names[r].is_default == by_name) continue;
+        const std::string& name = *names[r].name;
+        const auto at = find(name);
+        if (by_name) {
+          if (!at) return existing(name, names[r].option).error();
+          if (auto free = check_free(*at, names[r].option, asked); !free) return free;
+          asked.emplace(*at, names[r].option);
+        } else if (!at || layout_.columns[*at].role != Role::kSkip || named_.contains(*at)) {
+          continue;
+        }
+        given[r].present = true;
+        named_.insert(*at);
+        if (given[r].wanted) layout_.columns[*at].role = given[r].role;
+      }
+    }
+    return {};
   }
 
-  void give_roles() {
-    TableSchema& schema = layout_.schema;
-    give_role(options_.group_column, Role::kGroup, schema.has_groups, true);
-    give_role(options_.share_column, Role::kShare, schema.has_shares, true);
-    give_role(options_.bound_column, Role::kBound, schema.has_bounds, true);
-    give_role(options_.label_column, Role::kLabel, schema.has_labels, options_.want_labels);
-    give_role(options_.id_column, Role::kId, schema.has_ids, options_.want_ids);
+  Result<void> check_free(std::size_t column, const char* option,
+                          const std::map<std::size_t, const char*>& asked) const {
+    const std::string name = shown(header_[column]);
+    if (const auto other = asked.find(column); other != asked.end()) {
+      return fault(fmt::format("{} and {} both name {}; expected one meaning for a column", other->second,
+                               option, name));
+    }
+    if (named_.contains(column)) {
+      return fault(
+          fmt::format("{} and --exclude both name {}; expected one meaning for a column", option, name));
+    }
+    if (layout_.columns[column].role != Role::kSkip) {
+      return fault(fmt::format(
+          "{} names {}, which is a feature of the model; expected one meaning for a column", option, name));
+    }
+    return {};
   }
 
   Result<std::size_t> existing(const std::string& name, const char* asked_by) const {
@@ -111,7 +159,7 @@ class Planner {
       named_.insert(*at);  // so that it gets no role either
     }
     const std::set<std::size_t> excluded = named_;
-    give_roles();
+    if (auto done = give_roles(); !done) return done;
 
     std::set<std::size_t> one_hot;
     for (const auto& name : options_.one_hot) {
@@ -175,8 +223,7 @@ class Planner {
                                  suggestion(name, header_)));
       }
     }
-    give_roles();
-    return {};
+    return give_roles();
   }
 
   // "column=value" where the file has such a column; either side may have further "=".
@@ -218,7 +265,18 @@ class Planner {
 }  // namespace
 
 std::string CsvLayout::column_text(std::size_t column) const {
-  return fmt::format("{} ({})", column + 1, columns[column].name);
+  return fmt::format("{} ({})", column + 1, cut(columns[column].name));
+}
+
+std::array<RoleName, 5> role_names(const TableOptions& options) {
+  const TableOptions defaults;
+  const auto name = [&](std::string TableOptions::*member, const char* option) {
+    return RoleName{&(options.*member), option, options.*member == defaults.*member};
+  };
+  return {name(&TableOptions::group_column, "--bag-column"),
+          name(&TableOptions::share_column, "--proportion-column"),
+          name(&TableOptions::bound_column, "--delta-column"),
+          name(&TableOptions::label_column, "--label-column"), name(&TableOptions::id_column, "--id-column")};
 }
 
 std::string suggestion(const std::string& wanted, const std::vector<std::string>& names) {

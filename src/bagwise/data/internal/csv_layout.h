@@ -1,6 +1,7 @@
 // CsvLayout: what each column of a CSV table is, and where its cells go.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -48,6 +49,14 @@ Result<std::vector<std::string>> read_csv_header(const std::string& file, Chunk&
 
 Result<CsvLayout> plan_csv(const std::string& file, const std::vector<std::string>& header,
                            const TableOptions& options);
+
+// The columns that are no features, in the order of Role: how they are called, and by which option.
+struct RoleName {
+  const std::string* name = nullptr;  // in the options
+  const char* option = "";
+  bool is_default = true;
+};
+std::array<RoleName, 5> role_names(const TableOptions& options);
 
 // The name in `names` nearest to `wanted`, as "; did you mean X?", or nothing if none is near.
 std::string suggestion(const std::string& wanted, const std::vector<std::string>& names);

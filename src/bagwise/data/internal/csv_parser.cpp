@@ -133,7 +133,7 @@ class ChunkRun {
         fail(c,
              fmt::format("{} is not a number; expected a finite decimal number (--one-hot {} takes a column "
                          "of text)",
-                         shown(text), column.name));
+                         shown(text), cut(column.name)));
         return false;
     }
     return false;

@@ -6,10 +6,15 @@
 
 namespace bagwise::internal {
 
-NumberFault parse_number(std::string_view text, double& value) {
+std::string_view trimmed(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+NumberFault parse_number(std::string_view text, double& value) {
+  text = trimmed(text);
   if (text.empty()) return NumberFault::kEmpty;
   if (text.front() == '+' && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
   const char* const end = text.data() + text.size();

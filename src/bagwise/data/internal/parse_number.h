@@ -110,6 +110,9 @@ inline const char* parse_plain_number(const char* p, double& value) {
 
 enum class NumberFault { kNone, kEmpty, kNotANumber, kNotFinite };
 
+// Without the blanks (spaces and tabs) around it.
+std::string_view trimmed(std::string_view text);
+
 // The whole of `text` as a finite decimal number; blanks around it and a leading + are allowed.
 NumberFault parse_number(std::string_view text, double& value);
 

@@ -67,6 +67,9 @@ Result<void> complete(const std::string& path, bool for_model, const Findings& f
   TableSchema& schema = layout.schema;
   if (for_model) {
     schema.fill.assign(schema.feature_names.size(), 0);
+  } else {
+    schema.feature_names.clear();  // known already where there is no one-hot column: given anew, in order
+    schema.fill.clear();
   }
   for (std::size_t s = 0; s < layout.sources.size(); ++s) {
     CsvColumn& column = layout.columns[layout.sources[s]];
@@ -124,11 +127,12 @@ Result<void> scout_csv(const std::string& path, const TableOptions& options, Csv
     return Error{
         "--one-hot and --missing mean read the table twice; expected a plain file rather than a pipe", path};
   }
-  auto source = ByteSource::open(path);
+  const Waiting waiting = telling(observer);
+  auto source = ByteSource::open(path, waiting);
   if (!source) return source.error();
   Chunks chunks(std::move(*source), Chunks::Quotes::kRespect, ChunkSizes{.chunk = options.block_bytes});
   Chunk first;
-  if (auto got = chunks.next(first); !got) return got.error();
+  if (auto got = chunks.next(first, waiting); !got) return got.error();
   std::uint64_t header_lines = 0;
   if (auto header = read_csv_header(path, first, header_lines); !header) return header.error();
 

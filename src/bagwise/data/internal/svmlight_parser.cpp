@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -13,8 +12,6 @@
 
 namespace bagwise::internal {
 namespace {
-
-constexpr std::int32_t kLargestIndex = std::numeric_limits<std::int32_t>::max();
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool ends_token(char c) { return is_blank(c) || c == '\n' || c == '#'; }
@@ -113,13 +110,14 @@ class ChunkRun {
   bool parse_index(std::int32_t& index) {
     const char* const start = p_;
     const auto [stop, code] = std::from_chars(p_, end_, index);
-    if (code != std::errc{} || *stop != ':' || index < 1) {
+    if (code != std::errc{} || *stop != ':' || index < 1 || index > kLargestSvmlightIndex) {
       const std::string_view text = token();
       if (text.find('\0') != std::string_view::npos) return fail(describe(CellFault::kNul, false));
-      if (code == std::errc::result_out_of_range) {
-        return fail(fmt::format("{} has an index above {}", shown(text), kLargestIndex));
+      const bool whole = code != std::errc::invalid_argument && *stop == ':';
+      if (whole && *start != '-' && (code == std::errc::result_out_of_range || index >= 1)) {
+        return fail(fmt::format("index {} is larger than {}, the largest feature index",
+                                cut({start, static_cast<std::size_t>(stop - start)}), kLargestSvmlightIndex));
       }
-      const bool whole = code == std::errc{} && *stop == ':';
       return fail(fmt::format("{} {}; expected index:value with indices from 1", shown(text),
                               whole ? "has an index below 1" : "is not index:value"));
     }
@@ -210,7 +208,10 @@ std::int32_t svmlight_index(const std::string& name) {
   std::int32_t index = 0;
   const char* const end = name.data() + name.size();
   const auto [stop, code] = std::from_chars(name.data(), end, index);
-  return code == std::errc{} && stop == end && index >= 1 && name == fmt::format("{}", index) ? index : 0;
+  return code == std::errc{} && stop == end && index >= 1 && index <= kLargestSvmlightIndex &&
+                 name == fmt::format("{}", index)
+             ? index
+             : 0;
 }
 
 }  // namespace bagwise::internal

@@ -13,6 +13,9 @@
 
 namespace bagwise::internal {
 
+// Weights and sums have a place for every index up to the largest: one such array is 128 MB.
+inline constexpr std::int32_t kLargestSvmlightIndex = 1 << 24;
+
 struct SvmlightLayout {
   bool groups = false;  // rows have qid:N
   bool want_labels = false;
@@ -32,7 +35,7 @@ class SvmlightParser final : public ChunkParser {
 // Whether the first row of this text has a group; `otherwise` if there is no row.
 bool first_row_has_group(const Chunk& chunk, bool otherwise);
 
-// The feature called "7" is index 7; 0 if the name is not a whole number from 1 up to 2^31 - 1.
+// The feature called "7" is index 7; 0 if the name is not a whole number from 1 up to the largest.
 std::int32_t svmlight_index(const std::string& name);
 
 }  // namespace bagwise::internal

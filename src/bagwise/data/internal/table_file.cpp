@@ -22,12 +22,14 @@ bool is_svmlight(const std::string& path) {
 
 // Opens the chunks of a file and takes the first; an empty file is an error.
 Result<std::unique_ptr<Chunks>> open_chunks(const std::string& path, Chunks::Quotes quotes,
-                                            const TableOptions& options, const char* expected, Chunk& first) {
-  auto source = ByteSource::open(path);
+                                            const TableOptions& options, const char* expected, Chunk& first,
+                                            const Observer& observer) {
+  const Waiting waiting = telling(observer);
+  auto source = ByteSource::open(path, waiting);
   if (!source) return source.error();
   auto chunks =
       std::make_unique<Chunks>(std::move(*source), quotes, ChunkSizes{.chunk = options.block_bytes});
-  auto got = chunks->next(first);
+  auto got = chunks->next(first, waiting);
   if (!got) return got.error();
   if (!*got) return Error{fmt::format("is empty; expected {}", expected), path};
   return chunks;
@@ -50,7 +52,7 @@ Result<std::int32_t> scout_width(const std::string& path, const TableOptions& op
         "a sparse table is read twice to count its features; expected a plain file rather than a pipe", path};
   }
   Chunk first;
-  auto chunks = open_chunks(path, Chunks::Quotes::kIgnore, options, "at least one row", first);
+  auto chunks = open_chunks(path, Chunks::Quotes::kIgnore, options, "at least one row", first, observer);
   if (!chunks) return chunks.error();
   const SvmlightParser parser(layout);
   std::int32_t width = 0;
@@ -74,8 +76,9 @@ Result<void> renumber(const std::string& path, const std::vector<std::string>& w
   for (std::size_t f = 0; f < wanted.size(); ++f) {
     const std::int32_t index = svmlight_index(wanted[f]);
     if (index == 0) {
-      return Error{fmt::format("cannot have a feature {}; a sparse table's features are called 1, 2, 3, ...",
-                               shown(wanted[f])),
+      return Error{fmt::format("cannot have a feature {}; a sparse table's features are called 1, 2, 3, ... "
+                               "up to {}",
+                               shown(wanted[f]), kLargestSvmlightIndex),
                    path};
     }
     const auto at = static_cast<std::size_t>(index - 1);
@@ -100,7 +103,7 @@ Result<std::unique_ptr<TableFile>> TableFile::open(const std::string& path, cons
 
 Result<void> TableFile::open_csv(const TableOptions& options, const Observer& observer) {
   auto chunks = open_chunks(path_, Chunks::Quotes::kRespect, options,
-                            "a header line with the names of the columns", first_);
+                            "a header line with the names of the columns", first_, observer);
   if (!chunks) return chunks.error();
   chunks_ = std::move(*chunks);
   auto header = read_csv_header(path_, first_, header_lines_);
@@ -120,7 +123,13 @@ Result<void> TableFile::open_svmlight(const TableOptions& options, Width width, 
   if (!options.one_hot.empty()) {
     return Error{"--one-hot needs columns of text; a sparse table has numbers only", path_};
   }
-  auto chunks = open_chunks(path_, Chunks::Quotes::kIgnore, options, "at least one row", first_);
+  for (const RoleName& role : role_names(options)) {
+    if (role.is_default) continue;
+    return Error{fmt::format("there is no column {}, which {} names; a sparse table has no named columns",
+                             shown(*role.name), role.option),
+                 path_};
+  }
+  auto chunks = open_chunks(path_, Chunks::Quotes::kIgnore, options, "at least one row", first_, observer);
   if (!chunks) return chunks.error();
   chunks_ = std::move(*chunks);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -13,6 +14,9 @@
 
 namespace bagwise::internal {
 namespace {
+
+// How long the folding thread waits for others before it asks the observer whether to go on.
+constexpr std::chrono::milliseconds kPatience{200};
 
 // What became of one chunk.
 struct Outcome {
@@ -49,14 +53,15 @@ class LabelWatch {
 
 class Pipeline {
  public:
-  Pipeline(Chunks& chunks, Chunk first, const ChunkParser& parser, const PipelineWork& work)
-      : chunks_(chunks), first_(std::move(first)), parser_(parser), work_(work) {
+  Pipeline(Chunks& chunks, Chunk first, const ChunkParser& parser, const PipelineWork& work,
+           const Observer& observer)
+      : chunks_(chunks), first_(std::move(first)), parser_(parser), work_(work), observer_(observer) {
     threads_ = work.threads == 0 ? default_threads() : work.threads;
     // Two more than there are threads: enough that nobody waits while this thread parses before it folds.
     ring_.resize(threads_ == 1 ? 1 : threads_ + 2);
   }
 
-  Result<std::uint64_t> run(const Observer& observer) {
+  Result<std::uint64_t> run() {
     // Destroyed in the reverse order: the crew is told to stop before it is waited for, also if fold throws.
     std::vector<std::jthread> crew;
     struct StopAtExit {
@@ -66,18 +71,39 @@ class Pipeline {
     for (unsigned i = 1; i < threads_; ++i) crew.emplace_back([this] { help(); });
     for (;;) {
       std::optional<Outcome> outcome = next_outcome();
-      if (!outcome) continue;
+      if (!outcome) {
+        if (told_to_stop_) return stopped();
+        continue;
+      }
       if (outcome->thrown) std::rethrow_exception(outcome->thrown);
       if (outcome->last) return rows_;
       if (auto folded = fold(*outcome); !folded) return folded.error();
-      const Progress progress{work_.phase, static_cast<double>(outcome->consumed),
-                              static_cast<double>(chunks_.total())};
-      if (tell(observer, progress) == Next::kStop) return Error{"reading was stopped", work_.file};
+      consumed_ = outcome->consumed;
+      if (ask() == Next::kStop) return stopped();
     }
   }
 
  private:
-  // Called on the folding thread: the next outcome in order, or none after having parsed a chunk meanwhile.
+  // Called on the folding thread only, without the lock.
+  Next ask() {
+    const Progress progress{work_.phase, static_cast<double>(consumed_),
+                            static_cast<double>(chunks_.total())};
+    const Next next = tell(observer_, progress);
+    told_to_stop_ = told_to_stop_ || next == Next::kStop;
+    return next;
+  }
+  [[nodiscard]] Error stopped() const { return {"reading was stopped", work_.file}; }
+
+  // What a thread does that waits for bytes: the folding thread asks the observer, the others look whether it
+  // has given up meanwhile.
+  Next while_waiting() {
+    if (std::this_thread::get_id() == folding_thread_) return ask();
+    const std::lock_guard lock(mutex_);
+    return stopped_ ? Next::kStop : Next::kContinue;
+  }
+
+  // Called on the folding thread: the next outcome in order, or none after having parsed a chunk or asked the
+  // observer meanwhile.
   std::optional<Outcome> next_outcome() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -93,7 +119,11 @@ class Pipeline {
         parse_one(lock);
         return {};
       }
-      changed_.wait(lock);
+      if (changed_.wait_for(lock, kPatience) == std::cv_status::timeout) {
+        lock.unlock();
+        ask();
+        return {};
+      }
     }
   }
 
@@ -150,7 +180,7 @@ class Pipeline {
     if (number == 0 && first_.begin != first_.end) {
       chunk = std::move(first_);
     } else {
-      auto next = chunks_.next(chunk);
+      auto next = chunks_.next(chunk, [this] { return while_waiting(); });
       if (!next) {
         outcome.read_error = next.error();
         return false;
@@ -195,6 +225,8 @@ class Pipeline {
   Chunk first_;
   const ChunkParser& parser_;
   const PipelineWork& work_;
+  const Observer& observer_;
+  const std::thread::id folding_thread_ = std::this_thread::get_id();
   unsigned threads_ = 1;
 
   std::mutex mutex_;  // guards what follows up to the gap
@@ -203,7 +235,8 @@ class Pipeline {
   std::uint64_t taken_ = 0, folded_ = 0;
   bool taking_ = false, no_more_ = false, stopped_ = false;
 
-  std::uint64_t rows_ = 0, lines_ = 0;  // folded; this thread only
+  std::uint64_t rows_ = 0, lines_ = 0, consumed_ = 0;  // folded; the folding thread only, as what follows
+  bool told_to_stop_ = false;
   LabelWatch labels_;
 };
 
@@ -211,7 +244,7 @@ class Pipeline {
 
 Result<std::uint64_t> run_pipeline(Chunks& chunks, Chunk first, const ChunkParser& parser,
                                    const PipelineWork& work, const Observer& observer) {
-  return Pipeline(chunks, std::move(first), parser, work).run(observer);
+  return Pipeline(chunks, std::move(first), parser, work, observer).run();
 }
 
 }  // namespace bagwise::internal
