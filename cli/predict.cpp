@@ -150,7 +150,7 @@ Result<Totals> predict(const Arguments& arguments, const Model& model, const Pre
   const std::string input = arguments.text("input");
   if (!arguments.has("proportions"))
     return predict_streaming(input, table, predictor, unknown, sink, bar.observer());
-  auto proportions = read_proportions(arguments.text("proportions"));
+  auto proportions = read_proportions(arguments.text("proportions"), bar.observer());
   if (!proportions) return proportions.error();
   return predict_by_bag(input, table, predictor, std::move(*proportions), unknown, sink, bar.observer());
 }

@@ -138,7 +138,7 @@ Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, 
   out.task.name = files.name;
   std::optional<ProportionTable> known;
   if (!files.proportions.empty()) {
-    auto read = read_proportions(files.proportions);
+    auto read = read_proportions(files.proportions, observer);
     if (!read) return read.error();
     known = std::move(*read);
   }
