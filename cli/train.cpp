@@ -172,7 +172,7 @@ Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, 
 
 // A name as it is typed for an option that takes several, in a shell.
 std::string typed(const std::string& name) {
-  const std::string cell = csv_cell(name);
+  std::string cell = csv_cell(name);
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/+=@";
   if (cell.find_first_not_of(kPlain) == std::string::npos) return cell;
