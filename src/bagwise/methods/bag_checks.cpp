@@ -26,10 +26,11 @@ Result<void> check_target_bags(const ReducedBags& data) {
   return {};
 }
 
-ReducedBags over_all_ranks(const ReducedBags& data, Communicator* comm) {
-  ReducedBags out = data;
-  if (comm != nullptr) sum_over_ranks(out, *comm);
-  return out;
+const ReducedBags& over_all_ranks(const ReducedBags& data, Communicator* comm, ReducedBags& storage) {
+  if (comm == nullptr || comm->size() == 1) return data;
+  storage = data;
+  sum_over_ranks(storage, *comm);
+  return storage;
 }
 
 Error overflow_error(const ReducedBags& data) {

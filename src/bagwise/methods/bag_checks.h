@@ -16,8 +16,8 @@ namespace bagwise {
 // The target can be learnt from: features, at least two bags, not all of one proportion.
 Result<void> check_target_bags(const ReducedBags& data);
 
-// The data as it is, or summed over the ranks of a communicator.
-ReducedBags over_all_ranks(const ReducedBags& data, Communicator* comm);
+// The data as it is, or, where there are several ranks, its sum over them, kept in `storage`.
+const ReducedBags& over_all_ranks(const ReducedBags& data, Communicator* comm, ReducedBags& storage);
 
 // The error for data whose size drove a solve out of the range of numbers: names the largest feature.
 Error overflow_error(const ReducedBags& data);

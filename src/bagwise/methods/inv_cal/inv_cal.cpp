@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
-#include "bagwise/methods/over_ranks.h"
 #include "bagwise/solver/tube_regression.h"
 
 namespace bagwise {
@@ -29,7 +26,8 @@ TubeProblem inverse_calibration_problem(const ReducedBags& data, const DenseRows
 Result<Fit> fit_inv_cal(const ReducedBags& given, const InvCalOptions& options, const Context& context) {
   if (const auto faults = validate(options); !faults.empty())
     return Error{fmt::format("{}", fmt::join(faults, "; "))};
-  const ReducedBags data = over_all_ranks(given, context.comm);
+  ReducedBags storage;
+  const ReducedBags& data = over_all_ranks(given, context.comm, storage);
   if (auto checked = check_target_bags(data); !checked) return checked.error();
   auto scaling = fit_scaling(options.scale, data.moments, data.feature_names);
   if (!scaling) return scaling.error();
