@@ -26,7 +26,7 @@ std::string as_json() {
     out["methods"].push_back({{"name", method.name},
                               {"summary", method.summary},
                               {"uses_sources", method.uses_sources},
-                              {"needs_instances", method.needs_instances},
+                              {"needs_instances", method.needs_instances({})},
                               {"options", std::move(options)}});
   }
   return to_text(out, 2) + "\n";
@@ -37,7 +37,7 @@ std::string as_text() {
   for (const Method& method : methods()) {
     out += fmt::format("{}{}: {}\n", out.empty() ? "" : "\n", method.name, method.summary);
     out += fmt::format("  sources: {}; works on {}\n\n", method.uses_sources ? "yes" : "no",
-                       method.needs_instances ? "single rows" : "sums per bag, any number of rows");
+                       method.needs_instances({}) ? "single rows" : "sums per bag, any number of rows");
     TextTable table({"option", "range", "default", "meaning"});
     for (const OptionInfo& option : method.options) {
       table.add({"--" + option.name, option.rule, to_text(option.default_value), option.help});

@@ -136,6 +136,7 @@ Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, 
                              const Observer& observer, Seconds& seconds) {
   LoadedTask out;
   out.task.name = files.name;
+  out.task.origin = files.table;
   std::optional<ProportionTable> known;
   if (!files.proportions.empty()) {
     auto read = read_proportions(files.proportions, observer);
@@ -224,12 +225,12 @@ Result<void> check_same_features(const std::vector<std::string>& target, const s
 
 // All tasks, with the same features in the same order.
 Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::vector<TaskFiles>& files,
-                                         const Method& method, bool moments, const Observer& observer,
+                                         bool needs_rows, bool moments, const Observer& observer,
                                          Seconds& seconds) {
   TableOptions table = table_options(arguments, true);
   table.want_groups = true;
   const auto load = [&](const TaskFiles& one) {
-    return load_task(one, table, method.needs_instances, moments, observer, seconds);
+    return load_task(one, table, needs_rows, moments, observer, seconds);
   };
   std::list<LoadedTask> out;
   for (auto one = files.rbegin(); one != files.rend(); ++one) {
@@ -311,8 +312,8 @@ Result<int> run(const Arguments& arguments) {
   Result<Fit> fit = Error{};
   {
     ProgressBar bar(arguments.flag("quiet"));
-    auto tasks =
-        load_tasks(arguments, *files, **method, wants_scaling(**method, *options), bar.observer(), seconds);
+    auto tasks = load_tasks(arguments, *files, (*method)->needs_instances(*options),
+                            wants_scaling(**method, *options), bar.observer(), seconds);
     if (!tasks) return tasks.error();
     std::vector<TrainingTask> seen;
     for (LoadedTask& loaded : *tasks) {

@@ -18,7 +18,7 @@ using test::random_bags;
 
 Result<Fit> fit(const Method& method, const BaggedData& data, const Context& context = {},
                 const OptionTexts& options = {}) {
-  TrainingTask task{"target", reduce(data, context.threads), method.needs_instances ? &data : nullptr};
+  TrainingTask task{"target", reduce(data, context.threads), &data};
   return method.fit({&task, 1}, options, context);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("methods: inputs are untouched", "[methods][conformance]") {
   for (const Method& method : methods()) {
     Rng rng(5);
     const BaggedData data = random_bags(rng, 20, 3);
-    const TrainingTask task{"target", reduce(data), method.needs_instances ? &data : nullptr};
+    const TrainingTask task{"target", reduce(data), &data};
     const auto before = task.reduced.sums.pack();
     const auto proportions = data.bags.proportions;
     REQUIRE(method.fit({&task, 1}, {}, {}).ok());
@@ -128,7 +128,7 @@ TEST_CASE("methods: inputs are untouched", "[methods][conformance]") {
 TEST_CASE("methods: ranks that share the rows find the plane of one that has them all",
           "[methods][conformance]") {
   for (const Method& method : methods()) {
-    if (method.needs_instances) continue;
+    if (method.needs_instances({})) continue;
     CAPTURE(method.name);
     Rng rng(6);
     const BaggedData data = random_bags(rng, 25, 4);

@@ -33,8 +33,9 @@ struct BaggedData {
 struct ReducedBags {
   std::vector<std::string> feature_names;
   Bags bags;
-  BagSums sums;            // bag k of sums is bag k of bags
-  FeatureMoments moments;  // over all rows
+  BagSums sums;             // bag k of sums is bag k of bags
+  FeatureMoments moments;   // over all rows
+  bool has_bounds = false;  // the rows came with bounds of their own
 };
 
 // One pass over the rows, in fixed blocks on up to `threads` threads: the bits do not depend on how many.

@@ -261,6 +261,7 @@ Result<ReducedBags> attach_proportions(GroupedSums instances, const std::string&
   out.bags = std::move(joined->bags);
   out.sums = instances.sums.reordered(joined->order);
   out.moments = std::move(instances.moments);
+  out.has_bounds = instances.schema.has_bounds;
   return out;
 }
 

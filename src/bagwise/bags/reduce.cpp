@@ -45,7 +45,8 @@ ReducedBags reduce(const BaggedData& data, unsigned threads) {
   assert(data.bag_of_row.size() == rows && data.feature_names.size() == columns);
   assert(data.bounds.empty() || data.bounds.size() == rows);
 
-  ReducedBags out{data.feature_names, data.bags, BagSums(data.bags.size(), columns), FeatureMoments(columns)};
+  ReducedBags out{data.feature_names, data.bags, BagSums(data.bags.size(), columns), FeatureMoments(columns),
+                  !data.bounds.empty()};
   const std::vector<std::size_t> order = rows_by_bag(data);
   const std::size_t pieces = (rows + kPieceRows - 1) / kPieceRows;
   std::vector<BagSums> carried(pieces);  // of the bag that runs over into the piece, if one does

@@ -13,6 +13,8 @@
 
 #include "bagwise/core/options.h"
 #include "bagwise/core/result.h"
+#include "bagwise/data/dataset.h"
+#include "bagwise/linalg/kernel_function.h"
 #include "bagwise/linalg/rows.h"
 
 namespace bagwise {
@@ -29,22 +31,46 @@ struct Scaling {
   std::vector<double> shift, factor;
 };
 
+// The rows a kernel model compares with: f(x) = sum_i weights_i k(row_i, x) + bias, x as scaled.
+struct Expansion {
+  KernelFunction kernel;
+  Features rows;  // in the scaled space
+};
+
 struct TaskModel {
   std::string name;
-  std::vector<double> weights;  // in the scaled space
+  std::vector<double>
+      weights;  // one per feature, in the scaled space; of a kernel model one per row it expands in
   double bias = 0;
   Probability probability;
+};
+
+// How one task was fitted, bag by bag, and how its plane stands to the others.
+struct TaskReport {
+  std::string name;
+  std::uint64_t instances = 0;
+  double norm = 0;                     // |w_t|
+  double own_norm = 0;                 // |v_t|; w_t = w_0 + v_t
+  double shared_part = 0;              // w_0.w_t / |w_t|^2: 1 all shared, 0 all its own
+  std::vector<double> angles;          // degrees between w_t and the plane of every task
+  std::vector<std::string> bag_names;  // and per bag:
+  std::vector<double> residual;        // f of the observed mean, less its target
+  std::vector<double> shift;   // how far uncertainty lets the mean move along w_t; empty: nothing moved
+  std::vector<bool> at_bound;  // whether that is as far as its bound allows
 };
 
 // What training reports of itself, without times and memory: part of the model file.
 struct TrainingReport {
   double objective = 0;
-  std::optional<double> dual_objective, relative_gap;  // convex methods
-  std::string termination;                             // "converged", "iteration-limit", "stopped"
+  std::optional<double> dual_objective, relative_gap;  // convex methods, or the last convex problem
+  std::optional<double> convex_objective;              // of that problem, where it is not the objective
+  std::string termination;                             // "converged", "iteration-limit", "stopped", ...
   int rounds = 1;
   std::vector<double> objective_history;                // alternating methods
   std::uint64_t instances = 0, features = 0, bags = 0;  // of the target
   std::uint64_t seed = 0;
+  std::optional<double> shared_norm;  // |w_0|, of methods that have it
+  std::vector<TaskReport> tasks;      // sources in order, the target last
   std::vector<std::string> warnings;
 };
 
@@ -55,7 +81,9 @@ struct Model {
   std::string missing = "error";     // error, mean, zero: what an empty cell means
   std::vector<double> fill;          // with missing = mean: one per feature
   Scaling scaling;
-  std::vector<TaskModel> tasks;  // sources in order, the target last
+  std::optional<Expansion> expansion;  // of a kernel model
+  std::vector<TaskModel> tasks;        // sources in order, the target last
+  std::vector<double> shared_weights;  // w_0, the part all tasks share; empty: none
   std::vector<std::pair<std::string, OptionValue>> options;
   TrainingReport training;
 
@@ -63,7 +91,7 @@ struct Model {
   [[nodiscard]] Result<std::size_t> find_task(const std::string& name) const;
 };
 
-// A task's plane with the scaling folded in: f(x) = weights . x + bias on raw rows.
+// A linear model's task as a plane, with the scaling folded in: f(x) = weights . x + bias on raw rows.
 struct Plane {
   Vector weights;
   double bias = 0;

@@ -22,7 +22,8 @@ namespace bagwise {
 struct TrainingTask {
   std::string name;                  // "target", "source", "source-2", ...
   ReducedBags reduced;               // always
-  const BaggedData* rows = nullptr;  // only for methods that need_instances
+  const BaggedData* rows = nullptr;  // only where the method needs instances
+  std::string origin = {};           // where the rows came from, for messages: a file
 };
 
 // What surrounds a fit and is no part of the problem.
@@ -45,12 +46,13 @@ struct Method {
   std::string name;                 // "inv-cal"
   std::string summary;              // one line
   bool uses_sources = false;        // false: sources are an error
-  bool needs_instances = false;     // false: sums per bag are enough
   std::vector<OptionInfo> options;  // its own, then the common ones of a method (scale, bag-weight)
   // Tasks: sources in order, the target last. Faults of options or data are errors that name them.
   std::function<Result<Fit>(std::span<const TrainingTask>, const OptionTexts&, const Context&)> fit;
   // Faults of options alone, so that they are told before long reading.
   std::function<Result<void>(const OptionTexts&)> check = {};
+  // Whether a fit with these (faultless) options wants every row; else sums per bag are enough.
+  std::function<bool(const OptionTexts&)> needs_instances = [](const OptionTexts&) { return false; };
 };
 
 const std::vector<Method>& methods();

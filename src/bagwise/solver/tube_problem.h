@@ -23,22 +23,27 @@
 
 namespace bagwise {
 
-struct TubeProblem {
-  RowsView rows;                    // a_i
+// What the problem says of each row but for the row itself.
+struct TubeTerms {
   std::vector<std::uint32_t> task;  // t(i); empty: all of task 0
   std::vector<double> target;       // y_i
   std::vector<double> tube;         // eps_i >= 0
   std::vector<double> cost_above;   // what a row above its tube costs per unit; >= 0, finite
   std::vector<double> cost_below;   // and below
   std::vector<double> lambda = {std::numeric_limits<double>::infinity()};  // one per task, in (0, infinity]
-  std::vector<double> shift_above;                                         // s_i; empty: 0
-  std::vector<double> shift_below;                                         // s'_i; empty: 0
-  std::vector<Vector> direction;  // u_t, one per task; needed with shifts only
 
   [[nodiscard]] std::size_t size() const { return target.size(); }
   [[nodiscard]] std::size_t tasks() const { return lambda.size(); }
-  [[nodiscard]] std::size_t features() const { return column_count(rows); }
   [[nodiscard]] std::size_t task_of(std::size_t i) const { return task.empty() ? 0 : task[i]; }
+};
+
+struct TubeProblem : TubeTerms {
+  RowsView rows;                    // a_i
+  std::vector<double> shift_above;  // s_i; empty: 0
+  std::vector<double> shift_below;  // s'_i; empty: 0
+  std::vector<Vector> direction;    // u_t, one per task; needed with shifts only
+
+  [[nodiscard]] std::size_t features() const { return column_count(rows); }
   [[nodiscard]] bool shifted() const { return !shift_above.empty(); }
 };
 

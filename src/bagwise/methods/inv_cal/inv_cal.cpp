@@ -58,7 +58,6 @@ Method inv_cal_method() {
       .name = "inv-cal",
       .summary = "regress the inverse-calibrated proportions on the bag means (Rueping 2010)",
       .uses_sources = false,
-      .needs_instances = false,
       .options = list_options<InvCalOptions>(),
       .fit = [](std::span<const TrainingTask> tasks, const OptionTexts& texts,
                 const Context& context) -> Result<Fit> {
