@@ -131,6 +131,15 @@ class Section {
     for (const Json& value : array(key)) out.push_back(text(value, key));
     return out;
   }
+  [[nodiscard]] std::vector<bool> flags(const char* key) const {
+    std::vector<bool> out;
+    for (const Json& value : array(key)) {
+      if (!value.is_boolean())
+        fault_.add(fmt::format("\"{}\" has {}; expected true or false", path(key), shown(value)));
+      out.push_back(value == Json(true));
+    }
+    return out;
+  }
   [[nodiscard]] FirstFault& fault() const { return fault_; }
 
  private:
@@ -170,12 +179,32 @@ std::vector<std::pair<std::string, OptionValue>> options_from(const Json& option
     } else if (value.is_number_integer() &&
                !(value.is_number_unsigned() && value.get<std::uint64_t>() > kLargest)) {
       found = value.get<std::int64_t>();
+    } else if (value.is_array() && !value.empty() &&
+               std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_number(); })) {
+      found = value.get<std::vector<double>>();
     } else if (!value.is_null()) {
-      fault.add(fmt::format("\"options.{}\" is of type {}; expected a number, a flag, text or null", name,
-                            kind_of(value)));
+      fault.add(fmt::format("\"options.{}\" is of type {}; expected a number, numbers, a flag, text or null",
+                            name, kind_of(value)));
     }
     out.emplace_back(name, std::move(found));
   }
+  return out;
+}
+
+TaskReport task_report_from(const Section& from) {
+  TaskReport out;
+  out.name = from.text("name");
+  out.instances = from.count("instances");
+  if (from.has("norm")) {
+    out.norm = from.number("norm");
+    out.own_norm = from.number("own_norm");
+    out.shared_part = from.number("shared_part");
+    out.angles = from.numbers("angles");
+  }
+  out.bag_names = from.texts("bag");
+  out.residual = from.numbers("residual");
+  out.shift = from.numbers("shift");
+  out.at_bound = from.flags("at_bound");
   return out;
 }
 
@@ -190,10 +219,20 @@ TrainingReport training_from(const Section& from) {
     from.fault().add(fmt::format("\"training.rounds\" is {}; too large", rounds));
   out.rounds = static_cast<int>(rounds % (std::uint64_t{1} << 31));
   out.objective_history = from.numbers("objective_history");
+  for (const double steps : from.numbers("solver_steps")) {
+    if (!(steps >= 0 && steps <= 1e9)) from.fault().add("\"training.solver_steps\" has no number of steps");
+    out.solver_steps.push_back(static_cast<int>(std::clamp(steps, 0.0, 1e9)));
+  }
   out.instances = from.count("instances");
   out.features = from.count("features");
   out.bags = from.count("bags");
   out.seed = from.count("seed");
+  if (from.has("convex_objective")) out.convex_objective = from.number("convex_objective");
+  if (from.has("shared_norm")) out.shared_norm = from.number("shared_norm");
+  for (const Json& value : from.array("tasks")) {
+    out.tasks.push_back(
+        task_report_from({value, fmt::format("training.tasks[{}]", out.tasks.size()), from.fault()}));
+  }
   out.warnings = from.texts("warnings");
   return out;
 }
@@ -241,6 +280,19 @@ void check_size(const char* what, std::size_t found, std::size_t features, bool 
   fault.add(fmt::format("{} has {} numbers; expected one per feature, {}", what, found, features));
 }
 
+void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fault) {
+  const std::size_t bags = task.bag_names.size();
+  const auto one_each = [&](std::size_t found) { return found == 0 || found == bags; };
+  if (task.residual.size() != bags || !one_each(task.shift.size()) ||
+      task.at_bound.size() != task.shift.size() || !(task.angles.empty() || task.angles.size() == tasks)) {
+    fault.add(fmt::format("the report of task \"{}\" does not have one number per bag", task.name));
+  }
+  if (!all_finite({task.norm, task.own_norm, task.shared_part}) || !all_finite(task.angles) ||
+      !all_finite(task.residual) || !all_finite(task.shift)) {
+    fault.add(fmt::format("the report of task \"{}\" has a number that is not finite", task.name));
+  }
+}
+
 // What prediction relies on, true of every model that is written or read.
 void check_model(const Model& model, FirstFault& fault) {
   const std::size_t features = model.features.size();
@@ -268,9 +320,12 @@ void check_model(const Model& model, FirstFault& fault) {
   if (!all_finite(model.fill)) fault.add("\"fill\" has a number that is not finite");
   const TrainingReport& training = model.training;
   if (!std::isfinite(training.objective) || !std::isfinite(training.dual_objective.value_or(0)) ||
-      !std::isfinite(training.relative_gap.value_or(0)) || !all_finite(training.objective_history)) {
+      !std::isfinite(training.relative_gap.value_or(0)) || !all_finite(training.objective_history) ||
+      !std::isfinite(training.convex_objective.value_or(0)) ||
+      !std::isfinite(training.shared_norm.value_or(0))) {
     fault.add("\"training\" has a number that is not finite");
   }
+  for (const TaskReport& task : training.tasks) check_task_report(task, training.tasks.size(), fault);
 }
 
 Json document_of(const Model& model) {
