@@ -24,8 +24,9 @@ std::vector<double> per_task(const std::vector<double>& sources, double target, 
 
 Result<void> check_counts(const char* option, const std::vector<double>& values, std::size_t sources) {
   if (values.size() == 1 || values.size() == sources) return {};
-  return Error{fmt::format("{} = {} has {} values for {} sources; expected one for all, or one per source",
-                           option, fmt::join(values, ","), values.size(), sources)};
+  return Error{fmt::format("{} = {} has {} values, but there {}; expected one for all, or one per source",
+                           option, fmt::join(values, ","), values.size(),
+                           sources == 1 ? "is 1 source" : fmt::format("are {} sources", sources))};
 }
 
 Result<void> check_options(std::span<const TrainingTask> tasks, const TlLlpOptions& options) {
