@@ -166,25 +166,26 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 Command inspect_command() {
-  return {"inspect",
-          "show what is in a model",
-          "model.json [--top N] [--json]",
-          "The method with the options it used, the certificate of its training, warnings, how each task's "
-          "bags were met and how its plane\n"
-          "stands to the others', and per task the bias and the largest weights with their shared and own "
-          "part. Weights and bias are those on raw values, with the model's scaling folded in.",
-          {{.name = "model",
-            .value = "FILE",
-            .help = "a model that bagwise train wrote",
-            .required = true,
-            .positional = true},
-           {.name = "top",
-            .value = "N",
-            .help = "how many weights to show, the largest first",
-            .fallback = "10",
-            .kind = Kind::kWhole},
-           json_option()},
-          run};
+  return {
+      "inspect",
+      "show what is in a model",
+      "model.json [--top N] [--json]",
+      "The method with the options it used, the certificate of its training, warnings, how each task's bags\n"
+      "were met and how its plane stands to the others', and per task the bias and the largest weights with\n"
+      "their shared and own part. Weights and bias are those on raw values, with the model's scaling folded "
+      "in.",
+      {{.name = "model",
+        .value = "FILE",
+        .help = "a model that bagwise train wrote",
+        .required = true,
+        .positional = true},
+       {.name = "top",
+        .value = "N",
+        .help = "how many weights to show, the largest first",
+        .fallback = "10",
+        .kind = Kind::kWhole},
+       json_option()},
+      run};
 }
 
 }  // namespace bagwise::cli
