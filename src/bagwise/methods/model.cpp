@@ -37,9 +37,10 @@ Plane raw_plane(const Model& model, std::size_t task) {
   assert(task < model.tasks.size());
   const TaskModel& from = model.tasks[task];
   Plane plane;
+  plane.bias = from.bias;
+  if (model.expansion) return plane;
   plane.weights =
       Eigen::Map<const Vector>(from.weights.data(), static_cast<Eigen::Index>(from.weights.size()));
-  plane.bias = from.bias;
   if (!model.scaling.factor.empty()) {
     for (Eigen::Index j = 0; j < plane.weights.size(); ++j) {
       plane.weights[j] *= model.scaling.factor[static_cast<std::size_t>(j)];
@@ -50,6 +51,7 @@ Plane raw_plane(const Model& model, std::size_t task) {
 }
 
 std::vector<double> scores(const Plane& plane, const RowsView& rows, unsigned threads) {
+  assert(static_cast<std::size_t>(plane.weights.size()) == column_count(rows));
   std::vector<double> out(row_count(rows));
   multiply(rows, plane.weights, out, threads);
   for (double& f : out) f += plane.bias;
