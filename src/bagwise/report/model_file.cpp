@@ -108,12 +108,7 @@ class Section {
   [[nodiscard]] Section section(const char* key) const { return {at(key), path(key), fault_}; }
   [[nodiscard]] std::string text(const char* key) const { return text(at(key), key); }
   [[nodiscard]] double number(const char* key) const { return number(at(key), key); }
-  [[nodiscard]] std::uint64_t count(const char* key) const {
-    const Json& value = at(key);
-    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-    fault_.add(fmt::format("\"{}\" is {}; expected a whole number from 0", path(key), shown(value)));
-    return 0;
-  }
+  [[nodiscard]] std::uint64_t count(const char* key) const { return count(at(key), key); }
   [[nodiscard]] const Json& array(const char* key) const {
     static const Json kEmpty = Json::array();
     const Json& value = at(key);
@@ -124,6 +119,11 @@ class Section {
   [[nodiscard]] std::vector<double> numbers(const char* key) const {
     std::vector<double> out;
     for (const Json& value : array(key)) out.push_back(number(value, key));
+    return out;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> counts(const char* key) const {
+    std::vector<std::uint64_t> out;
+    for (const Json& value : array(key)) out.push_back(count(value, key));
     return out;
   }
   [[nodiscard]] std::vector<std::string> texts(const char* key) const {
@@ -147,6 +147,11 @@ class Section {
   static std::string shown(const Json& value) {
     const std::string text = to_text(value);
     return text.size() <= 40 ? text : fmt::format("of type {}", kind_of(value));
+  }
+  [[nodiscard]] std::uint64_t count(const Json& value, const char* key) const {
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+    fault_.add(fmt::format("\"{}\" is {}; expected a whole number from 0", path(key), shown(value)));
+    return 0;
   }
   [[nodiscard]] double number(const Json& value, const char* key) const {
     if (value.is_number()) return value.get<double>();
@@ -237,6 +242,94 @@ TrainingReport training_from(const Section& from) {
   return out;
 }
 
+Features sparse_rows_from(const Section& from, std::uint64_t rows, std::uint64_t columns) {
+  Csr out;
+  out.columns = columns;
+  out.start.clear();
+  for (const std::uint64_t place : from.counts("start"))
+    out.start.push_back(static_cast<std::int64_t>(place));
+  for (const std::uint64_t column : from.counts("index")) {
+    if (column >= columns)
+      from.fault().add(fmt::format("\"expansion.index\" has {}; expected columns from 0 to {}", column,
+                                   static_cast<std::int64_t>(columns) - 1));
+    out.index.push_back(static_cast<std::int32_t>(column % (std::uint64_t{1} << 31)));
+  }
+  out.values = from.numbers("values");
+  const auto entries = static_cast<std::int64_t>(out.values.size());
+  if (out.start.empty() || out.start.size() - 1 != rows || out.start.front() != 0 ||
+      out.start.back() != entries || !std::is_sorted(out.start.begin(), out.start.end())) {
+    from.fault().add(fmt::format(
+        "\"expansion.start\" does not run from 0 to {} in {} ascending steps, one per row", entries, rows));
+    return {};
+  }
+  if (out.index.size() != out.values.size()) {
+    from.fault().add(fmt::format("\"expansion.index\" has {} numbers; expected one per value, {}",
+                                 out.index.size(), out.values.size()));
+    return {};
+  }
+  for (std::size_t i = 0; i + 1 < out.start.size(); ++i) {
+    for (std::int64_t k = out.start[i] + 1; k < out.start[i + 1]; ++k) {
+      if (out.index[static_cast<std::size_t>(k - 1)] < out.index[static_cast<std::size_t>(k)]) continue;
+      from.fault().add(fmt::format("\"expansion.index\" does not ascend within row {}", i));
+      return {};
+    }
+  }
+  return out;
+}
+
+Features dense_rows_from(const Section& from, std::uint64_t rows, std::uint64_t columns) {
+  const std::vector<double> values = from.numbers("values");
+  if (columns == 0 ? !values.empty() : values.size() / columns != rows || values.size() % columns != 0) {
+    from.fault().add(fmt::format("\"expansion.values\" has {} numbers; expected {} rows of {}", values.size(),
+                                 rows, columns));
+    return {};
+  }
+  DenseRows out(columns);
+  std::copy(values.begin(), values.end(), out.append(rows));
+  return out;
+}
+
+Expansion expansion_from(const Section& from) {
+  Expansion out;
+  const std::string kernel = from.text("kernel");
+  const auto kinds = names(KernelKind{});
+  const auto kind =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& known) { return known.first == kernel; });
+  if (kind == kinds.end()) {
+    from.fault().add(fmt::format("\"expansion.kernel\" is \"{}\"; expected linear, rbf or poly", kernel));
+  } else {
+    out.kernel.kind = kind->second;
+  }
+  out.kernel.gamma = from.number("gamma");
+  const std::uint64_t degree = from.count("degree");
+  if (degree < 1 || degree > std::numeric_limits<int>::max())
+    from.fault().add(fmt::format("\"expansion.degree\" is {}; expected a whole number from 1", degree));
+  out.kernel.degree = static_cast<int>(degree % (std::uint64_t{1} << 31));
+  const std::uint64_t rows = from.count("rows"), columns = from.count("columns");
+  if (columns > kLargestFile || rows > kLargestFile)  // more than the file could hold
+    from.fault().add(fmt::format("\"expansion\" has {} rows of {} columns; too large", rows, columns));
+  if (!from.fault().none()) return out;
+  out.rows = from.has("index") ? sparse_rows_from(from, rows, columns) : dense_rows_from(from, rows, columns);
+  return out;
+}
+
+Json expansion_json(const Expansion& expansion) {
+  Json out;
+  for (const auto& [name, kind] : names(KernelKind{}))
+    if (kind == expansion.kernel.kind) out["kernel"] = name;
+  out["gamma"] = expansion.kernel.gamma;
+  out["degree"] = expansion.kernel.degree;
+  out["rows"] = expansion.rows.rows();
+  out["columns"] = expansion.rows.columns();
+  const RowsView rows = expansion.rows.view();
+  if (const auto* sparse = std::get_if<CsrView>(&rows)) {
+    out["start"] = sparse->start;
+    out["index"] = sparse->index;
+  }
+  out["values"] = stored_values(rows);
+  return out;
+}
+
 Model model_from(const Json& document, FirstFault& fault) {
   const Section top(document, "", fault);
   Model model;
@@ -247,6 +340,7 @@ Model model_from(const Json& document, FirstFault& fault) {
   model.fill = top.numbers("fill");
   const Section scaling = top.section("scaling");
   model.scaling = {scaling.text("kind"), scaling.numbers("shift"), scaling.numbers("factor")};
+  if (top.has("expansion")) model.expansion = expansion_from(top.section("expansion"));
   for (const Json& value : top.array("tasks")) {
     const Section task(value, fmt::format("tasks[{}]", model.tasks.size()), fault);
     const Section probability = task.section("probability");
@@ -255,13 +349,14 @@ Model model_from(const Json& document, FirstFault& fault) {
                            task.number("bias"),
                            {probability.number("slope"), probability.number("offset")}});
   }
+  if (top.has("shared_weights")) model.shared_weights = top.numbers("shared_weights");
   static_cast<void>(top.section("options"));
   model.options = options_from(top.at("options"), fault);
   model.training = training_from(top.section("training"));
   return model;
 }
 
-bool all_finite(const std::vector<double>& values) {
+bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
@@ -274,10 +369,24 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-void check_size(const char* what, std::size_t found, std::size_t features, bool may_be_empty,
-                FirstFault& fault) {
-  if (found == features || (may_be_empty && found == 0)) return;
-  fault.add(fmt::format("{} has {} numbers; expected one per feature, {}", what, found, features));
+void check_size(const char* what, std::size_t found, std::size_t expected, bool may_be_empty,
+                FirstFault& fault, const char* per = "feature") {
+  if (found == expected || (may_be_empty && found == 0)) return;
+  fault.add(fmt::format("{} has {} numbers; expected one per {}, {}", what, found, per, expected));
+}
+
+void check_expansion(const Expansion& expansion, std::size_t features, FirstFault& fault) {
+  const KernelFunction& kernel = expansion.kernel;
+  if (!(kernel.gamma > 0) || !std::isfinite(kernel.gamma))
+    fault.add(fmt::format("\"expansion.gamma\" is {}; expected a finite number above 0", kernel.gamma));
+  if (kernel.degree < 1)
+    fault.add(fmt::format("\"expansion.degree\" is {}; expected a whole number from 1", kernel.degree));
+  if (expansion.rows.columns() != features) {
+    fault.add(fmt::format("\"expansion.columns\" is {}; expected one per feature, {}",
+                          expansion.rows.columns(), features));
+  }
+  if (!all_finite(stored_values(expansion.rows.view())))
+    fault.add("\"expansion.values\" has a number that is not finite");
 }
 
 void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fault) {
@@ -287,8 +396,8 @@ void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fa
       task.at_bound.size() != task.shift.size() || !(task.angles.empty() || task.angles.size() == tasks)) {
     fault.add(fmt::format("the report of task \"{}\" does not have one number per bag", task.name));
   }
-  if (!all_finite({task.norm, task.own_norm, task.shared_part}) || !all_finite(task.angles) ||
-      !all_finite(task.residual) || !all_finite(task.shift)) {
+  if (!std::isfinite(task.norm) || !std::isfinite(task.own_norm) || !std::isfinite(task.shared_part) ||
+      !all_finite(task.angles) || !all_finite(task.residual) || !all_finite(task.shift)) {
     fault.add(fmt::format("the report of task \"{}\" has a number that is not finite", task.name));
   }
 }
@@ -297,13 +406,18 @@ void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fa
 void check_model(const Model& model, FirstFault& fault) {
   const std::size_t features = model.features.size();
   if (model.tasks.empty()) fault.add("has no tasks; expected at least one");
+  if (model.expansion) check_expansion(*model.expansion, features, fault);
+  const std::size_t weights = model.expansion ? model.expansion->rows.rows() : features;
+  const char* per = model.expansion ? "row of the expansion" : "feature";
   for (const TaskModel& task : model.tasks) {
-    check_size("a task's \"weights\"", task.weights.size(), features, false, fault);
+    check_size("a task's \"weights\"", task.weights.size(), weights, false, fault, per);
     if (!all_finite(task.weights) || !std::isfinite(task.bias) || !std::isfinite(task.probability.slope) ||
         !std::isfinite(task.probability.offset)) {
       fault.add(fmt::format("the plane of task \"{}\" has a number that is not finite", task.name));
     }
   }
+  check_size("\"shared_weights\"", model.shared_weights.size(), weights, true, fault, per);
+  if (!all_finite(model.shared_weights)) fault.add("\"shared_weights\" has a number that is not finite");
   const std::string& kind = model.scaling.kind;
   if (kind != "none" && kind != "standard" && kind != "maxabs") {
     fault.add(fmt::format("\"scaling.kind\" is \"{}\"; expected none, standard or maxabs", kind));
@@ -339,6 +453,7 @@ Json document_of(const Model& model) {
   document["fill"] = model.fill;
   document["scaling"] = {
       {"kind", model.scaling.kind}, {"shift", model.scaling.shift}, {"factor", model.scaling.factor}};
+  if (model.expansion) document["expansion"] = expansion_json(*model.expansion);
   document["tasks"] = Json::array();
   for (const TaskModel& task : model.tasks) {
     document["tasks"].push_back(
@@ -347,6 +462,7 @@ Json document_of(const Model& model) {
          {"bias", task.bias},
          {"probability", {{"slope", task.probability.slope}, {"offset", task.probability.offset}}}});
   }
+  if (!model.shared_weights.empty()) document["shared_weights"] = model.shared_weights;
   document["options"] = to_json(model.options);
   document["training"] = to_json(model.training);
   return document;
