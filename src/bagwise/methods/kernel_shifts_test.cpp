@@ -224,6 +224,19 @@ TEST_CASE("kernel_shifts: the search comes as near to the target as a fine grid 
   CHECK(searched > 200);
 }
 
+TEST_CASE("kernel_shifts: a dip on the way is found though the end is no better",
+          "[methods][kernel_shifts]") {
+  // f(x) = -exp(-x^2) at x = 1 with bound 2: the far end, x = -1, is as high as the start; x = 0 is lowest.
+  const double z[] = {0}, x[] = {1}, weight[] = {-1}, bound[] = {2}, target[] = {-5}, tube[] = {0.1};
+  const std::uint32_t bag[] = {0};
+  const KernelSum f{{KernelKind::kRbf, 1, 3}, DenseView{z, 1, 1}, weight, 0};
+  const UncertainRows data{DenseView{x, 1, 1}, bag, bound, target, tube};
+  const MovedRows next = move_exact(f, data, *unmoved_rows(data));
+  CHECK(next.theta[0] == 0.5);
+  CHECK(next.rows(0, 0) == Approx(0).margin(1e-12));
+  CHECK(next.residual[0] == Approx(4));
+}
+
 TEST_CASE("kernel_shifts: without a gradient, or a bound, rows stay", "[methods][kernel_shifts]") {
   Rng rng(4);
   Scene scene(rng, kKernels[1], 0.5);
