@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
@@ -11,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table_arguments.h"
+#include "cli/training_text.h"
 
 namespace bagwise::cli {
 namespace {
@@ -34,6 +36,42 @@ double cosine(const Plane& a, const Plane& b) {
 
 double weight(const Plane& plane, std::size_t j) { return plane.weights[static_cast<Eigen::Index>(j)]; }
 
+// The part that all tasks share, on raw values; none where the model has none, or no planes at all.
+std::optional<Plane> shared_plane(const Model& model) {
+  if (model.shared_weights.empty() || model.expansion) return {};
+  return raw_plane(model.scaling, model.shared_weights, 0);
+}
+
+Json weights_json(const Model& model, const Plane& plane, std::size_t top) {
+  const auto shared = shared_plane(model);
+  Json out = Json::array();
+  for (const std::size_t j : largest(plane, top)) {
+    out.push_back({{"feature", model.features[j]}, {"weight", weight(plane, j)}});
+    if (!shared) continue;
+    out.back()["shared"] = weight(*shared, j);
+    out.back()["own"] = weight(plane, j) - weight(*shared, j);
+  }
+  return out;
+}
+
+std::string weights_text(const Model& model, const Plane& plane, std::size_t top) {
+  const auto shared = shared_plane(model);
+  std::vector<std::string> titles = {"feature", ">weight"};
+  if (shared) titles.insert(titles.end(), {">shared", ">own"});
+  TextTable table(titles);
+  const auto order = largest(plane, top);
+  for (const std::size_t j : order) {
+    std::vector<std::string> cells = {short_name(model.features[j]), short_number(weight(plane, j))};
+    if (shared) {
+      const double common = weight(*shared, j);
+      cells.insert(cells.end(), {short_number(common), short_number(weight(plane, j) - common)});
+    }
+    table.add(std::move(cells));
+  }
+  return fmt::format("the {} largest of {} weights, on raw values\n\n{}", order.size(), model.features.size(),
+                     table.text(2));
+}
+
 std::string as_json(const Model& model, std::size_t top) {
   Json out = {{"format_version", kModelFormatVersion}, {"method", model.method}};
   out["options"] = to_json(model.options);
@@ -45,20 +83,28 @@ std::string as_json(const Model& model, std::size_t top) {
   const Plane target = raw_plane(model, model.tasks.size() - 1);
   for (std::size_t t = 0; t < model.tasks.size(); ++t) {
     const Plane plane = raw_plane(model, t);
-    Json weights = Json::array();
-    for (const std::size_t j : largest(plane, top)) {
-      weights.push_back({{"feature", model.features[j]}, {"weight", weight(plane, j)}});
-    }
     const TaskModel& task = model.tasks[t];
     out["tasks"].push_back(
         {{"name", task.name},
          {"bias", plane.bias},
          {"probability", {{"slope", task.probability.slope}, {"offset", task.probability.offset}}},
          {"cosine_to_target", cosine(plane, target)},
-         {"largest_weights", std::move(weights)}});
+         {"largest_weights", weights_json(model, plane, top)}});
   }
   out["training"] = to_json(model.training);
   return to_text(out, 2) + "\n";
+}
+
+// The objective of every round; of many, the first and the last ones.
+std::string history(const std::vector<double>& values) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values.size() > kShown && i == kShown / 2) shown.emplace_back("...");
+    if (values.size() > kShown && i >= kShown / 2 && i + kShown / 2 < values.size()) continue;
+    shown.push_back(fmt::format("{:.6g}", values[i]));
+  }
+  return fmt::format("{}", fmt::join(shown, ", "));
 }
 
 std::string training_text(const TrainingReport& report) {
@@ -66,8 +112,17 @@ std::string training_text(const TrainingReport& report) {
       fmt::format("  data          {} in {}, {}\n", count_of(report.instances, "instance", "instances"),
                   count_of(report.bags, "bag", "bags"), count_of(report.features, "feature", "features"));
   out += fmt::format("  objective     {:.9g}\n", report.objective);
-  if (report.dual_objective) out += fmt::format("  lower bound   {:.9g}\n", *report.dual_objective);
+  if (report.convex_objective)
+    out += fmt::format("  last convex   {:.9g} (the value of the last round's convex problem)\n",
+                       *report.convex_objective);
+  if (report.dual_objective)
+    out += fmt::format("  lower bound   {:.9g}{}\n", *report.dual_objective,
+                       report.convex_objective ? " (of that problem)" : "");
   if (report.relative_gap) out += fmt::format("  relative gap  {:.2g}\n", *report.relative_gap);
+  if (!report.objective_history.empty()) {
+    out +=
+        fmt::format("  rounds        {} (objective {})\n", report.rounds, history(report.objective_history));
+  }
   out += fmt::format("  ended         {}\n  seed          {}\n", report.termination, report.seed);
   for (const std::string& warning : report.warnings)
     out += fmt::format("  warning: {}\n", printable(warning));
@@ -76,11 +131,16 @@ std::string training_text(const TrainingReport& report) {
 
 std::string as_text(const Model& model, const std::string& file, std::size_t top) {
   std::string out = fmt::format("{}: a model of {}\n\nOptions\n", printable(file), printable(model.method));
-  for (const auto& [name, value] : model.options) out += fmt::format("  {:<12}  {}\n", name, to_text(value));
+  for (const auto& [name, value] : model.options) out += fmt::format("  {:<13}  {}\n", name, to_text(value));
   std::vector<std::string> one_hot;
   for (const std::string& column : model.one_hot) one_hot.push_back(short_name(column));
-  if (!one_hot.empty()) out += fmt::format("  {:<12}  {}\n", "one-hot", fmt::join(one_hot, ", "));
-  out += fmt::format("  {:<12}  {}\n\nTraining\n{}", "missing", model.missing, training_text(model.training));
+  if (!one_hot.empty()) out += fmt::format("  {:<13}  {}\n", "one-hot", fmt::join(one_hot, ", "));
+  out += fmt::format("  {:<13}  {}\n\nTraining\n{}", "missing", model.missing, training_text(model.training));
+  if (!model.training.tasks.empty()) out += "\nTasks\n" + task_table(model.training);
+  if (const std::string line = transfer_line(model.training); !line.empty()) {
+    out += fmt::format("\n  The common plane w_0 has length {}: {}.\n",
+                       short_number(*model.training.shared_norm), line);
+  }
   const Plane target = raw_plane(model, model.tasks.size() - 1);
   for (std::size_t t = model.tasks.size(); t-- > 0;) {
     const Plane plane = raw_plane(model, t);
@@ -89,13 +149,7 @@ std::string as_text(const Model& model, const std::string& file, std::size_t top
       out += fmt::format(", cosine to the target {}", share(cosine(plane, target)));
     out += "\n";
     if (top == 0 || model.features.empty()) continue;
-    TextTable table({"feature", ">weight"});
-    const auto order = largest(plane, top);
-    for (const std::size_t j : order)
-      table.add({short_name(model.features[j]), short_number(weight(plane, j))});
-    out +=
-        fmt::format("the {} largest of {} weights, on raw values\n\n", order.size(), model.features.size());
-    out += table.text(2);
+    out += weights_text(model, plane, top);
   }
   return out;
 }
@@ -116,9 +170,10 @@ Command inspect_command() {
       "inspect",
       "show what is in a model",
       "model.json [--top N] [--json]",
-      "The method with the options it used, the certificate of its training, warnings, and per task the bias "
-      "and\n"
-      "the largest weights. Weights and bias are those on raw values, with the model's scaling folded in.",
+      "The method with the options it used, the certificate of its training, warnings, how each task's bags\n"
+      "were met and how its plane stands to the others', and per task the bias and the largest weights with\n"
+      "their shared and own part. Weights and bias are those on raw values, with the model's scaling folded "
+      "in.",
       {{.name = "model",
         .value = "FILE",
         .help = "a model that bagwise train wrote",

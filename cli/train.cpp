@@ -3,40 +3,22 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <list>
 
-#include "bagwise/bags/deal.h"
-#include "bagwise/bags/proportions.h"
-#include "bagwise/bags/reduce_table.h"
 #include "bagwise/core/timing.h"
-#include "bagwise/data/write_table.h"
 #include "bagwise/methods/registry.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
 #include "bagwise/report/training_json.h"
 #include "cli/interrupt.h"
+#include "cli/load_tasks.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
 #include "cli/table_arguments.h"
+#include "cli/training_text.h"
 
 namespace bagwise::cli {
 namespace {
-
-struct TaskFiles {
-  std::string name, table, proportions;  // no proportions: the table has a column of them
-};
-
-struct Seconds {
-  double read = 0, reduce = 0, solve = 0, total = 0;
-};
-
-// One task in memory; `fill` is what its empty cells became.
-struct LoadedTask {
-  TrainingTask task;
-  std::optional<BaggedData> rows;
-  std::vector<double> fill;
-};
 
 std::string methods_with(const std::string& option) {
   std::vector<std::string> names;
@@ -81,7 +63,7 @@ Result<OptionTexts> method_options(const Arguments& arguments, const Method& met
         return Error{fmt::format("--{} is no option of {}; methods that have it: {}", option.name,
                                  method.name, methods_with(option.name))};
       }
-      out[option.name] = arguments.text(option.name);
+      out[option.name] = fmt::format("{}", fmt::join(arguments.texts(option.name), ","));
     }
   }
   if (method.check) {
@@ -102,158 +84,11 @@ Result<const Method*> chosen_method(const Arguments& arguments) {
                   suggestion(name, known, fmt::format("expected one of {}", fmt::join(known, ", "))))};
 }
 
-// Sources in order, the target last.
-Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method) {
-  const auto sources = arguments.texts("source");
-  const auto proportions = arguments.texts("source-proportions");
-  if (!sources.empty() && !method.uses_sources) {
-    return Error{fmt::format("--source {}: {} learns from the target alone; leave the source out", sources[0],
-                             method.name)};
-  }
-  if (!proportions.empty() && proportions.size() != sources.size()) {
-    return Error{
-        fmt::format("--source-proportions is given {} times and --source {} times; expected one for each",
-                    proportions.size(), sources.size())};
-  }
-  std::vector<TaskFiles> out;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    out.push_back({i == 0 ? "source" : fmt::format("source-{}", i + 1), sources[i],
-                   proportions.empty() ? "" : proportions[i]});
-  }
-  out.push_back({"target", arguments.text("target"), arguments.text("target-proportions")});
-  return out;
-}
-
 bool wants_scaling(const Method& method, const OptionTexts& options) {
   if (const auto given = options.find("scale"); given != options.end()) return given->second != "none";
   const auto info = std::find_if(method.options.begin(), method.options.end(),
                                  [](const auto& o) { return o.name == "scale"; });
   return info != method.options.end() && to_text(info->default_value) != "none";
-}
-
-// Reads one task: sums per bag in one pass, or every row where the method needs them.
-Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, bool needs_rows, bool moments,
-                             const Observer& observer, Seconds& seconds) {
-  LoadedTask out;
-  out.task.name = files.name;
-  out.task.origin = files.table;
-  std::optional<ProportionTable> known;
-  if (!files.proportions.empty()) {
-    auto read = read_proportions(files.proportions, observer);
-    if (!read) return read.error();
-    known = std::move(*read);
-  }
-  const ProportionTable* proportions = known ? &*known : nullptr;
-  Stopwatch reading;
-  if (!needs_rows || table.missing == Missing::kMean) {
-    auto sums = reduce_table(files.table, table, {.moments = moments}, observer);
-    seconds.read += reading.seconds();
-    if (!sums) return sums.error();
-    out.fill = sums->schema.fill;
-    Stopwatch joining;
-    auto reduced = attach_proportions(std::move(*sums), files.table, proportions);
-    seconds.reduce += joining.seconds();
-    if (!reduced) return reduced.error();
-    out.task.reduced = std::move(*reduced);
-  }
-  if (needs_rows) {
-    Stopwatch reading_rows;
-    auto instances = read_table(files.table, table, observer);
-    seconds.read += reading_rows.seconds();
-    if (!instances) return instances.error();
-    Stopwatch joining;
-    auto rows = attach_proportions(std::move(*instances), files.table, proportions);
-    if (!rows) return rows.error();
-    out.rows = std::move(*rows);
-    out.task.reduced = reduce(*out.rows, table.threads);
-    seconds.reduce += joining.seconds();
-  }
-  return out;
-}
-
-// A name as it is typed for an option that takes several, in a shell.
-std::string typed(const std::string& name) {
-  std::string cell = csv_cell(name);
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/+=@";
-  if (cell.find_first_not_of(kPlain) == std::string::npos) return cell;
-  std::string out = "'";
-  for (const char c : cell) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
-
-// How to be rid of a feature: a value of a --one-hot column is no column of its own.
-std::string way_to_leave_out(const std::string& feature, const TableOptions& table) {
-  for (const std::string& column : table.one_hot) {
-    if (!feature.starts_with(column + "=")) continue;
-    return fmt::format("leave its column out (--exclude {0} in place of --one-hot {0})", typed(column));
-  }
-  return fmt::format("leave it out with --exclude {}", typed(feature));
-}
-
-Result<void> check_leaks(const LoadedTask& task, const TaskFiles& files, const TableOptions& table) {
-  const auto leaks = leaked_features(task.task.reduced);
-  if (leaks.empty()) return {};
-  return Error{
-      fmt::format("the feature \"{}\" has each bag's proportion as its mean in every bag: it is the label "
-                  "under another name; {} or keep it with --allow-leak",
-                  leaks[0], way_to_leave_out(leaks[0], table)),
-      files.table};
-}
-
-// The first name of `a` that `b` lacks.
-const std::string* lacking(const std::vector<std::string>& a, std::vector<std::string> b) {
-  std::sort(b.begin(), b.end());
-  const auto found = std::find_if(
-      a.begin(), a.end(), [&](const auto& name) { return !std::binary_search(b.begin(), b.end(), name); });
-  return found == a.end() ? nullptr : &*found;
-}
-
-Result<void> check_same_features(const std::vector<std::string>& target, const std::string& target_file,
-                                 const std::vector<std::string>& source, const std::string& source_file) {
-  if (const auto* name = lacking(target, source)) {
-    return Error{fmt::format("has no feature \"{}\", which the target {} has", *name, target_file),
-                 source_file};
-  }
-  if (const auto* name = lacking(source, target)) {
-    return Error{fmt::format("has a feature \"{}\", which the target {} lacks; --exclude leaves it out",
-                             *name, target_file),
-                 source_file};
-  }
-  return {};
-}
-
-// All tasks, with the same features in the same order.
-Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::vector<TaskFiles>& files,
-                                         bool needs_rows, bool moments, const Observer& observer,
-                                         Seconds& seconds) {
-  TableOptions table = table_options(arguments, true);
-  table.want_groups = true;
-  const auto load = [&](const TaskFiles& one) {
-    return load_task(one, table, needs_rows, moments, observer, seconds);
-  };
-  std::list<LoadedTask> out;
-  for (auto one = files.rbegin(); one != files.rend(); ++one) {
-    auto loaded = load(*one);
-    if (!loaded) return loaded.error();
-    if (!out.empty()) {
-      const auto& target = out.back().task.reduced.feature_names;
-      const auto& source = loaded->task.reduced.feature_names;
-      if (auto same = check_same_features(target, files.back().table, source, one->table); !same)
-        return same.error();
-      if (source != target) {
-        table.expected_features = target;
-        loaded = load(*one);
-        if (!loaded) return loaded.error();
-      }
-      table.expected_features.clear();
-    }
-    if (!arguments.flag("allow-leak")) {
-      if (auto checked = check_leaks(*loaded, *one, table); !checked) return checked.error();
-    }
-    out.push_front(std::move(*loaded));
-  }
-  return out;
 }
 
 std::string as_json(const Model& model, const Seconds& seconds, const std::string& output) {
@@ -263,6 +98,7 @@ std::string as_json(const Model& model, const Seconds& seconds, const std::strin
   out["options"] = to_json(model.options);
   out["seconds"] = {
       {"read", seconds.read}, {"reduce", seconds.reduce}, {"solve", seconds.solve}, {"total", seconds.total}};
+  if (seconds.first_solve > 0) out["seconds"]["first_solve"] = seconds.first_solve;
   out["peak_memory_bytes"] = peak_memory_bytes();
   out["model"] = output;
   return to_text(out, 2) + "\n";
@@ -273,13 +109,20 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
   std::string out =
       fmt::format("{}: {} in {}, {}\n\n", model.method, count_of(report.instances, "instance", "instances"),
                   count_of(report.bags, "bag", "bags"), count_of(report.features, "feature", "features"));
-  out += fmt::format("  objective     {:.9g}\n", report.objective);
+  const bool in_rounds = !report.objective_history.empty();
+  const std::string rounds = count_of(static_cast<std::uint64_t>(report.rounds), "round", "rounds");
+  out += fmt::format("  objective     {:.9g}", report.objective);
+  out += in_rounds ? fmt::format(" after {} ({})\n", rounds, report.termination) : "\n";
   if (report.relative_gap) {
-    out += fmt::format("  relative gap  {:.2g} ({})\n", *report.relative_gap, report.termination);
-  } else {
-    out += fmt::format("  ended         {} after {}\n", report.termination,
-                       count_of(static_cast<std::uint64_t>(report.rounds), "round", "rounds"));
+    out += fmt::format("  relative gap  {:.2g} ({})\n", *report.relative_gap,
+                       in_rounds ? "of the last convex problem" : report.termination);
+  } else if (!in_rounds) {
+    out += fmt::format("  ended         {} after {}\n", report.termination, rounds);
   }
+  if (const std::string line = uncertainty_line(report); !line.empty())
+    out += fmt::format("  uncertainty   {}\n", line);
+  if (const std::string line = transfer_line(report); !line.empty())
+    out += fmt::format("  transfer      {}\n", line);
   out +=
       fmt::format("  time          {:.2f} s (reading {:.2f}, solving {:.2f}), at most {:.0f} MB of memory\n",
                   seconds.total, seconds.read + seconds.reduce, seconds.solve,
@@ -312,8 +155,9 @@ Result<int> run(const Arguments& arguments) {
   Result<Fit> fit = Error{};
   {
     ProgressBar bar(arguments.flag("quiet"));
-    auto tasks = load_tasks(arguments, *files, (*method)->needs_instances(*options),
-                            wants_scaling(**method, *options), bar.observer(), seconds);
+    auto tasks = load_tasks(arguments, *files,
+                            {(*method)->needs_instances(*options), wants_scaling(**method, *options)},
+                            bar.observer(), seconds);
     if (!tasks) return tasks.error();
     std::vector<TrainingTask> seen;
     for (LoadedTask& loaded : *tasks) {
@@ -333,6 +177,7 @@ Result<int> run(const Arguments& arguments) {
   if (auto saved = save_model(output, fit->model); !saved) return saved.error();
 
   seconds.solve = fit->solve_seconds;
+  seconds.first_solve = fit->first_solve_seconds;
   seconds.total = total.seconds();
   const Model& model = fit->model;
   if (arguments.flag("json")) {
@@ -341,10 +186,12 @@ Result<int> run(const Arguments& arguments) {
     print(as_text(model, seconds, output));
   }
   if (model.training.termination == "converged") return 0;
+  const auto& warnings = model.training.warnings;
   std::fputs(
-      fmt::format("bagwise: the fit ended by {} before it reached what was asked (relative gap {:.2g}); the "
-                  "model is written and says so\n",
-                  model.training.termination, model.training.relative_gap.value_or(0))
+      fmt::format("bagwise: the fit ended by {} before it reached what was asked{}; the model is written and "
+                  "says so\n",
+                  model.training.termination,
+                  warnings.empty() ? "" : fmt::format(" ({})", printable(warnings.back())))
           .c_str(),
       stderr);
   return 1;
@@ -363,7 +210,8 @@ std::vector<Option> options_of_methods() {
                                  ? info.help
                                  : fmt::format("{}; {} {}", info.help, info.name, info.rule),
                      .shown = to_text(info.default_value),
-                     .group = fmt::format("Options of {} ({})", method.name, method.summary)});
+                     .group = fmt::format("Options of {} ({})", method.name, method.summary),
+                     .repeatable = info.type == "numbers"});
     }
   }
   return out;
@@ -408,6 +256,10 @@ Command train_command() {
        .group = "Data",
        .letter = 'o',
        .required = true},
+      {.name = "align-features",
+       .help = "where target and sources have different features, take them all: 0 where a table lacks one",
+       .group = "Data",
+       .kind = Kind::kFlag},
       {.name = "allow-leak",
        .help = "accept a feature that tells every bag's proportion exactly",
        .group = "Data",

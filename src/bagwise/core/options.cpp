@@ -14,6 +14,9 @@ std::string to_text(const OptionValue& value) {
     std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
     std::string operator()(double v) const { return fmt::format("{}", v); }
     std::string operator()(const std::string& v) const { return v; }
+    std::string operator()(const std::vector<double>& v) const {
+      return fmt::format("{}", fmt::join(v, ","));
+    }
   };
   return std::visit(Visitor{}, value);
 }
@@ -36,6 +39,18 @@ Result<std::int64_t> parse_integer(std::string_view text) {
     return unfit(text, "is not a whole number");
   }
   return value;
+}
+
+Result<std::vector<double>> parse_numbers(std::string_view text) {
+  std::vector<double> out;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    auto parsed = parse_number(text.substr(from, comma - from));
+    if (!parsed) return parsed.error();
+    out.push_back(*parsed);
+    from = comma + 1;
+  }
+  return out;
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {

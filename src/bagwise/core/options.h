@@ -6,10 +6,12 @@
 //     visit("C", &InvCalOptions::C, "weight of each bag's error", positive());
 //   }
 //
-// Members may be double, int, bool, an enum class with a names() overload, or std::optional<double>
-// (absent = chosen by the method). What is here does not know any method.
+// Members may be double, int, bool, an enum class with a names() overload, std::optional<double> (absent =
+// chosen by the method), or std::vector<double> (one number or several, as text "1,2,3"; a rule holds for
+// each). What is here does not know any method.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -24,10 +26,13 @@
 
 namespace bagwise {
 
-// A value as it stands in a file: nothing (chosen by the method), a flag, a number or a name.
-using OptionValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+// A value as it stands in a file: nothing (chosen by the method), a flag, a number, a name or several
+// numbers.
+using OptionValue =
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<double>>;
 
-std::string to_text(const OptionValue& value);  // "auto" for nothing; doubles in shortest exact form
+// "auto" for nothing; doubles in shortest exact form, several with commas between them.
+std::string to_text(const OptionValue& value);
 
 // What a numeric option may be: the text stands in help and errors ("C > 0" is the name and "> 0").
 struct Rule {
@@ -48,7 +53,7 @@ inline Rule non_negative() {
 struct OptionInfo {
   std::string name;
   std::string help;
-  std::string type;                  // "number", "integer", "flag" or "choice"
+  std::string type;                  // "number", "numbers", "integer", "flag" or "choice"
   std::string rule;                  // "> 0"; for a choice "none|standard|maxabs"
   std::vector<std::string> choices;  // of a choice, else empty
   OptionValue default_value;
@@ -58,9 +63,12 @@ namespace options_detail {
 
 template <class T>
 inline constexpr bool is_optional_double = std::is_same_v<T, std::optional<double>>;
+template <class T>
+inline constexpr bool is_numbers = std::is_same_v<T, std::vector<double>>;
 
 Result<double> parse_number(std::string_view text);
 Result<std::int64_t> parse_integer(std::string_view text);
+Result<std::vector<double>> parse_numbers(std::string_view text);
 
 template <class T>
 OptionValue to_value(const T& v) {
@@ -72,6 +80,8 @@ OptionValue to_value(const T& v) {
     return v;
   } else if constexpr (is_optional_double<T>) {
     return v ? OptionValue(*v) : OptionValue();
+  } else if constexpr (is_numbers<T>) {
+    return v.size() == 1 ? OptionValue(v[0]) : OptionValue(v);
   } else {
     for (const auto& [name, value] : names(T{})) {
       if (value == v) return std::string(name);
@@ -113,6 +123,10 @@ Result<void> assign(T& member, std::string_view text) {
     auto parsed = parse_number(text);
     if (!parsed) return parsed.error();
     member = *parsed;
+  } else if constexpr (is_numbers<T>) {
+    auto parsed = parse_numbers(text);
+    if (!parsed) return parsed.error();
+    member = std::move(*parsed);
   } else {
     for (const auto& [name, value] : names(T{})) {
       if (name == text) {
@@ -130,6 +144,8 @@ bool breaks(const T& member, const Rule& rule) {
   if (rule.holds == nullptr) return false;
   if constexpr (is_optional_double<T>) {
     return member.has_value() && !rule.holds(*member);
+  } else if constexpr (is_numbers<T>) {
+    return member.empty() || !std::all_of(member.begin(), member.end(), rule.holds);
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     return !rule.holds(static_cast<double>(member));
   } else {
@@ -142,6 +158,7 @@ std::string type_name() {
   if constexpr (std::is_same_v<T, bool>) return "flag";
   if constexpr (std::is_integral_v<T>) return "integer";
   if constexpr (std::is_enum_v<T>) return "choice";
+  if constexpr (is_numbers<T>) return "numbers";
   return "number";
 }
 

@@ -18,6 +18,7 @@ struct Sample {
   bool flag = false;
   std::optional<double> clip;
   Colour colour = Colour::kRed;
+  std::vector<double> each = {0.25};
 
   template <class Visitor>
   static void describe(Visitor&& visit) {
@@ -28,6 +29,7 @@ struct Sample {
     visit("flag", &Sample::flag, "yes or no");
     visit("clip", &Sample::clip, "kept from 0 and 1", bagwise::positive());
     visit("colour", &Sample::colour, "one of two");
+    visit("each", &Sample::each, "one for all or one for each", bagwise::positive());
   }
 };
 
@@ -58,6 +60,10 @@ TEST_CASE("options: values are set from text", "[core][options]") {
   CHECK(s.flag);
   CHECK(s.clip == 0.01);
   CHECK(s.colour == Colour::kGreen);
+  REQUIRE(bagwise::set_option(s, "each", "3"));
+  CHECK(s.each == std::vector<double>{3});
+  REQUIRE(bagwise::set_option(s, "each", "1,0.5,1e3"));
+  CHECK(s.each == std::vector<double>{1, 0.5, 1000});
   REQUIRE(bagwise::set_option(s, "clip", "auto"));
   CHECK_FALSE(s.clip.has_value());
 }
@@ -82,12 +88,15 @@ TEST_CASE("options: every kind of fault is named", "[core][options][badargs]") {
   CHECK(fault_of("small", "256") == "small: \"256\" is out of range");
   CHECK(fault_of("flag", "yes") == "flag: \"yes\" is not true or false");
   CHECK(fault_of("clip", "0") == "clip = 0 breaks clip > 0");
+  CHECK(fault_of("each", "1,0") == "each = 1,0 breaks each > 0");
+  CHECK(fault_of("each", "1,,2") == "each: \"\" is not a finite number");
+  CHECK(fault_of("each", "1,") == "each: \"\" is not a finite number");
   CHECK(fault_of("colour", "blue") == "colour: \"blue\" is not one of red, green");
 }
 
 TEST_CASE("options: the list tells name, type, rule, choices and default", "[core][options]") {
   const auto list = bagwise::list_options<Sample>();
-  REQUIRE(list.size() == 7);
+  REQUIRE(list.size() == 8);
   CHECK(list[0].name == "C");
   CHECK(list[0].help == "weight of each bag's error");
   CHECK(list[0].type == "number");
@@ -103,6 +112,8 @@ TEST_CASE("options: the list tells name, type, rule, choices and default", "[cor
   CHECK(list[6].rule == "red|green");
   CHECK(list[6].choices == std::vector<std::string>{"red", "green"});
   CHECK(bagwise::to_text(list[6].default_value) == "red");
+  CHECK(list[7].type == "numbers");
+  CHECK(bagwise::to_text(list[7].default_value) == "0.25");
 }
 
 TEST_CASE("options: validate lists all faults of a hand-filled struct", "[core][options][badargs]") {
@@ -112,9 +123,11 @@ TEST_CASE("options: validate lists all faults of a hand-filled struct", "[core][
   s.shift = std::numeric_limits<double>::quiet_NaN();
   s.rounds = -5;
   s.clip = -0.5;
+  s.each = {1, -2};
   CHECK(bagwise::validate(s) ==
         std::vector<std::string>{"C = -1 breaks C > 0", "shift = nan breaks shift finite",
-                                 "rounds = -5 breaks rounds >= 0", "clip = -0.5 breaks clip > 0"});
+                                 "rounds = -5 breaks rounds >= 0", "clip = -0.5 breaks clip > 0",
+                                 "each = 1,-2 breaks each > 0"});
 }
 
 TEST_CASE("options: text of a number reads back to the same bits", "[core][options]") {

@@ -47,6 +47,7 @@ struct TableOptions {
   // are passed over. Sparse files give the feature called "7" from index 7. Empty: take the file's own
   // features.
   std::vector<std::string> expected_features = {};
+  bool absent_as_zero = false;  // an expected feature that the file lacks is 0 in every row, not an error
   // With missing = mean at prediction: the training means, one per expected feature. Empty: the file's own.
   std::vector<double> fill = {};
 

@@ -33,14 +33,44 @@ const ReducedBags& over_all_ranks(const ReducedBags& data, Communicator* comm, R
   return storage;
 }
 
-Error overflow_error(const ReducedBags& data) {
-  const DenseRows means = data.sums.means();
-  std::size_t worst = 0;
+Result<void> check_source_bags(const TrainingTask& source, const ReducedBags& data, const ReducedBags& target,
+                               std::vector<std::string>& warnings) {
+  if (data.feature_names != target.feature_names) {
+    const std::size_t both = std::min(data.feature_names.size(), target.feature_names.size());
+    std::size_t j = 0;
+    while (j < both && data.feature_names[j] == target.feature_names[j]) ++j;
+    const auto name = [&](const ReducedBags& of) {
+      return j < of.feature_names.size() ? fmt::format("\"{}\"", of.feature_names[j]) : "nothing";
+    };
+    return Error{
+        fmt::format("the {} has {} as feature {}, the target has {}; expected the same features in the "
+                    "same order",
+                    source.name, name(data), j + 1, name(target)),
+        source.origin};
+  }
+  const auto& p = data.bags.proportions;
+  if (p.size() < 2) {
+    return Error{fmt::format("the {} has {} bag; expected at least two bags of different proportions",
+                             source.name, p.size()),
+                 source.origin};
+  }
+  if (std::all_of(p.begin(), p.end(), [&](double v) { return v == p[0]; })) {
+    warnings.push_back(
+        fmt::format("all {} bags of the {} have the proportion {}: there is nothing to learn from it",
+                    p.size(), source.name, p[0]));
+  }
+  return {};
+}
+
+Error overflow_error(std::span<const ReducedBags* const> tasks) {
+  std::string worst;
   double largest = 0;
-  for (std::size_t k = 0; k < means.rows(); ++k) {
-    for (std::size_t j = 0; j < means.columns(); ++j) {
-      if (!(std::abs(means(k, j)) <= largest)) {
-        worst = j;
+  for (const ReducedBags* data : tasks) {
+    const DenseRows means = data->sums.means();
+    for (std::size_t k = 0; k < means.rows(); ++k) {
+      for (std::size_t j = 0; j < means.columns(); ++j) {
+        if (std::abs(means(k, j)) <= largest) continue;
+        worst = data->feature_names[j];
         largest = std::abs(means(k, j));
       }
     }
@@ -48,7 +78,7 @@ Error overflow_error(const ReducedBags& data) {
   return {
       fmt::format("the numbers are too large to compute with: feature \"{}\" has a bag mean of {}; give it a "
                   "smaller unit or scale the features (scale standard or maxabs)",
-                  data.feature_names[worst], largest)};
+                  worst, largest)};
 }
 
 TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,

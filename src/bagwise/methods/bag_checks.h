@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,16 @@ namespace bagwise {
 // The target can be learnt from: features, at least two bags, not all of one proportion.
 Result<void> check_target_bags(const ReducedBags& data);
 
+// A source can be learnt from: at least two bags, and the target's features in the target's order. One whose
+// bags all have the same proportion can teach nothing: that is added to `warnings`.
+Result<void> check_source_bags(const TrainingTask& source, const ReducedBags& data, const ReducedBags& target,
+                               std::vector<std::string>& warnings);
+
 // The data as it is, or, where there are several ranks, its sum over them, kept in `storage`.
 const ReducedBags& over_all_ranks(const ReducedBags& data, Communicator* comm, ReducedBags& storage);
 
 // The error for data whose size drove a solve out of the range of numbers: names the largest feature.
-Error overflow_error(const ReducedBags& data);
+Error overflow_error(std::span<const ReducedBags* const> tasks);
 
 // The training report of a convex solve, with remarks on the data and on a gap that was not reached.
 TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,

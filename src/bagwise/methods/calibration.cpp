@@ -26,4 +26,17 @@ std::vector<double> bag_weights(const BagSums& sums, BagWeight weight) {
   return out;
 }
 
+void append_bags(const ReducedBags& data, const Calibration& how, double cost, std::uint32_t task,
+                 TubeTerms& terms) {
+  const std::vector<double> weight = bag_weights(data.sums, how.bag_weight);
+  for (std::size_t k = 0; k < data.bags.size(); ++k) {
+    const double p = clipped_proportion(data.bags.proportions[k], data.sums.count(k), how.clip);
+    terms.task.push_back(task);
+    terms.target.push_back(inverse_calibration(p));
+    terms.tube.push_back(tube_width(how.tube, how.epsilon, p));
+    terms.cost_above.push_back(cost * weight[k]);
+    terms.cost_below.push_back(cost * weight[k]);
+  }
+}
+
 }  // namespace bagwise

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/solver/tube_problem.h"
 
 namespace bagwise {
 
@@ -32,6 +33,18 @@ double inverse_calibration(double p);
 
 // eps, or eps / (p (1 - p)) for the clipped p.
 double tube_width(Tube tube, double epsilon, double p);
+
+// How proportions become targets: the options that methods of this kind share.
+struct Calibration {
+  double epsilon = 0.1;
+  Tube tube = Tube::kConstant;
+  std::optional<double> clip = {};
+  BagWeight bag_weight = BagWeight::kNone;
+};
+
+// Appends target, tube and cost of every bag of a task to the terms of a regression.
+void append_bags(const ReducedBags& data, const Calibration& how, double cost, std::uint32_t task,
+                 TubeTerms& terms);
 
 // What multiplies the cost of each bag: 1, or its size over the mean size.
 std::vector<double> bag_weights(const BagSums& sums, BagWeight weight);

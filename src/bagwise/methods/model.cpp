@@ -33,21 +33,21 @@ Result<std::size_t> Model::find_task(const std::string& name) const {
                            fmt::join(known, ", "), tasks.size())};
 }
 
-Plane raw_plane(const Model& model, std::size_t task) {
-  assert(task < model.tasks.size());
-  const TaskModel& from = model.tasks[task];
-  Plane plane;
-  plane.bias = from.bias;
-  if (model.expansion) return plane;
-  plane.weights =
-      Eigen::Map<const Vector>(from.weights.data(), static_cast<Eigen::Index>(from.weights.size()));
-  if (!model.scaling.factor.empty()) {
+Plane raw_plane(const Scaling& scaling, const std::vector<double>& weights, double bias) {
+  Plane plane{Eigen::Map<const Vector>(weights.data(), static_cast<Eigen::Index>(weights.size())), bias};
+  if (!scaling.factor.empty()) {
     for (Eigen::Index j = 0; j < plane.weights.size(); ++j) {
-      plane.weights[j] *= model.scaling.factor[static_cast<std::size_t>(j)];
-      plane.bias -= plane.weights[j] * model.scaling.shift[static_cast<std::size_t>(j)];
+      plane.weights[j] *= scaling.factor[static_cast<std::size_t>(j)];
+      plane.bias -= plane.weights[j] * scaling.shift[static_cast<std::size_t>(j)];
     }
   }
   return plane;
+}
+
+Plane raw_plane(const Model& model, std::size_t task) {
+  assert(task < model.tasks.size());
+  if (model.expansion) return {{}, model.tasks[task].bias};
+  return raw_plane(model.scaling, model.tasks[task].weights, model.tasks[task].bias);
 }
 
 std::vector<double> scores(const Plane& plane, const RowsView& rows, unsigned threads) {

@@ -66,6 +66,7 @@ struct TrainingReport {
   std::string termination;                             // "converged", "iteration-limit", "stopped", ...
   int rounds = 1;
   std::vector<double> objective_history;                // alternating methods
+  std::vector<int> solver_steps;                        // of each round's solve
   std::uint64_t instances = 0, features = 0, bags = 0;  // of the target
   std::uint64_t seed = 0;
   std::optional<double> shared_norm;  // |w_0|, of methods that have it
@@ -97,6 +98,7 @@ struct Plane {
   double bias = 0;
 };
 Plane raw_plane(const Model& model, std::size_t task);
+Plane raw_plane(const Scaling& scaling, const std::vector<double>& weights, double bias);
 
 // f(x) for every row; on up to `threads` threads, the same bits whatever their number.
 std::vector<double> scores(const Plane& plane, const RowsView& rows, unsigned threads = 0);

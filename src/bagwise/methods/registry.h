@@ -37,6 +37,7 @@ struct Context {
 struct Fit {
   Model model;  // with its training report
   double solve_seconds = 0;
+  double first_solve_seconds = 0;  // of the first of several rounds; 0: there are none
 };
 
 // Options by name, as text: what a command line or a grid file has.

@@ -89,8 +89,13 @@ Model random_model(std::uint64_t seed, std::size_t features) {
                            {awkward(rng), awkward(rng)}});
   }
   if (rng.below(2) == 0) model.shared_weights = awkward_numbers(rng, features);
-  model.options = {{"scale", std::string("none")}, {"C", 1.0},     {"restarts", std::int64_t{-3}},
-                   {"clip", OptionValue{}},        {"fast", true}, {"epsilon", awkward(rng)}};
+  model.options = {{"scale", std::string("none")},
+                   {"C", 1.0},
+                   {"restarts", std::int64_t{-3}},
+                   {"clip", OptionValue{}},
+                   {"fast", true},
+                   {"epsilon", awkward(rng)},
+                   {"C-source", std::vector<double>{0.25, awkward(rng)}}};
   model.training.objective = awkward(rng);
   if (rng.below(2) == 0) {
     model.training.dual_objective = awkward(rng);
@@ -248,7 +253,7 @@ TEST_CASE("model_file: a key missing or of the wrong type is named", "[report][m
       {{"\"kind\":\"", "\"kind\":\"x"}, "expected none, standard or maxabs"},
       {{"\"rounds\":", "\"rounds\":-"}, "expected a whole number from 0"},
       {{"\"warnings\":[", "\"warnings\":[1,"}, "expected text"},
-      {{"\"fast\":true", "\"fast\":[1]"}, "\"options.fast\""},
+      {{"\"fast\":true", "\"fast\":[1,true]"}, "\"options.fast\""},
       {{"\"tasks\": [", "\"tasks\": [],\"t\": ["}, "has no tasks"},
   };
   for (const auto& [edit, expected] : edits) {

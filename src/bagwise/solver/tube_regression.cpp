@@ -8,6 +8,7 @@
 #include "bagwise/solver/internal/algorithms.h"
 #include "bagwise/solver/internal/certificate.h"
 #include "bagwise/solver/internal/normalise.h"
+#include "bagwise/solver/internal/one_plane.h"
 #include "bagwise/solver/internal/side_products.h"
 
 namespace bagwise {
@@ -30,13 +31,12 @@ bool finished(const TubeSolution& s) {
 // x 200): 2 ms against 6 ms for the interior point; where this is above 1 and there are 330 to 1,320 rows the
 // interior point wins by 1.4 to 5 times (docs/design/solver.md).
 bool is_easy(const TubeProblem& p) {
-  double cost = 0;
+  const std::vector<double> scale = internal::kernel_scales(p);
+  double sum = 0;
   for (std::size_t i = 0; i < p.size(); ++i) {
-    cost += std::max(p.cost_above[i], p.cost_below[i]) * (1 + 1 / p.lambda[p.task_of(i)]);
+    sum += std::max(p.cost_above[i], p.cost_below[i]) * scale[p.task_of(i)];
   }
-  return cost / static_cast<double>(std::max<std::size_t>(p.size(), 1)) *
-             internal::mean_squared_row(p.rows) <=
-         1;
+  return sum <= static_cast<double>(p.size());
 }
 
 // Whichever is certified more closely, with the steps of both.
@@ -77,18 +77,28 @@ TubeSolution solve_as_given(const TubeProblem& problem, const TubeOptions& optio
   return better(std::move(first), std::move(second));
 }
 
-}  // namespace
-
-TubeSolution solve_tube_regression(const TubeProblem& problem, const TubeOptions& options,
-                                   const TubeSolution* start, const Observer& observer) {
-  assert(well_formed(problem));
-  const SerialBlas serial;
+TubeSolution solve_in_good_units(const TubeProblem& problem, const TubeOptions& options,
+                                 const TubeSolution* start, const Observer& observer) {
   const auto normalised = internal::NormalisedProblem::make(problem);
   if (!normalised) return solve_as_given(problem, options, start, observer);
   std::optional<TubeSolution> moved;
   if (start != nullptr) moved = normalised->to_normalised(*start);
   return normalised->to_original(
       solve_as_given(normalised->problem(), options, moved ? &*moved : nullptr, observer));
+}
+
+}  // namespace
+
+TubeSolution solve_tube_regression(const TubeProblem& problem, const TubeOptions& options,
+                                   const TubeSolution* start, const Observer& observer) {
+  assert(well_formed(problem));
+  const SerialBlas serial;
+  const auto one_plane = internal::OnePlaneProblem::make(problem);
+  if (!one_plane) return solve_in_good_units(problem, options, start, observer);
+  std::optional<TubeSolution> moved;
+  if (start != nullptr) moved = one_plane->to_one_plane(*start);
+  return one_plane->to_original(
+      solve_in_good_units(one_plane->problem(), options, moved ? &*moved : nullptr, observer), problem);
 }
 
 }  // namespace bagwise

@@ -39,7 +39,7 @@ TubeSolution solve_tube_regression(const TubeProblem& problem, const TubeOptions
                                    const TubeSolution* start = nullptr, const Observer& observer = {});
 
 // The value of the primal at any planes, and of the dual at feasible multipliers; both from scratch.
-double primal_value(const TubeProblem& problem, const TubePlanes& planes);
+double primal_value(const TubeProblem& problem, const TubePlanes& planes, unsigned threads = 1);
 double dual_value(const TubeProblem& problem, const TubeMultipliers& multipliers);
 
 }  // namespace bagwise

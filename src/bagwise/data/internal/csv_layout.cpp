@@ -218,7 +218,7 @@ class Planner {
         layout_.columns[*at].role = Role::kFeature;
         layout_.columns[*at].slot = slot;
         layout_.sources.push_back(*at);
-      } else if (!take_one_hot(name, slot)) {
+      } else if (!take_one_hot(name, slot) && !options_.absent_as_zero) {
         return fault(fmt::format("there is no column {}, which the model needs{}", shown(name),
                                  suggestion(name, header_)));
       }

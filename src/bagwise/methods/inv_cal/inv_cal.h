@@ -49,7 +49,7 @@ struct InvCalOptions {
 TubeProblem inverse_calibration_problem(const ReducedBags& data, const DenseRows& means,
                                         const InvCalOptions& options);
 
-Result<Fit> fit_inv_cal(const ReducedBags& given, const InvCalOptions& options, const Context& context);
+Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options, const Context& context);
 
 // Its entry in the registry.
 Method inv_cal_method();

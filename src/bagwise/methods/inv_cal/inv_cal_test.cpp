@@ -51,7 +51,7 @@ TEST_CASE("inv_cal: the reported objective is the stated problem's, for every op
     o.bag_weight = round % 5 < 2 ? BagWeight::kSize : BagWeight::kNone;
     if (round % 4 == 0) o.clip = 0.05;
     o.gap = 1e-9;
-    const auto fit = fit_inv_cal(reduce(data), o, {});
+    const auto fit = fit_inv_cal({"target", reduce(data)}, o, {});
     REQUIRE(fit.ok());
     const TrainingReport& report = fit->model.training;
     CHECK(report.objective == Approx(stated_objective(data, o, fit->model)).epsilon(1e-9));
@@ -90,7 +90,7 @@ TEST_CASE("inv_cal: scaling changes units, not what a scaled problem means", "[m
   const auto rows = std::get<DenseView>(data.features.view());
   for (const Scale scale : {Scale::kStandard, Scale::kMaxabs}) {
     InvCalOptions o{.gap = 1e-10, .scale = scale};
-    const auto scaled = fit_inv_cal(reduce(data), o, {});
+    const auto scaled = fit_inv_cal({"target", reduce(data)}, o, {});
     REQUIRE(scaled.ok());
     // The same by hand: scale the rows first, fit without scaling.
     DenseRows by_hand(rows.rows, rows.columns);
@@ -109,7 +109,7 @@ TEST_CASE("inv_cal: scaling changes units, not what a scaled problem means", "[m
     BaggedData other = data;
     other.features = Features(by_hand);
     o.scale = Scale::kNone;
-    const auto plain = fit_inv_cal(reduce(other), o, {});
+    const auto plain = fit_inv_cal({"target", reduce(other)}, o, {});
     REQUIRE(plain.ok());
     CHECK(scaled->model.training.objective == Approx(plain->model.training.objective).epsilon(1e-8));
     const auto a = Scorer(scaled->model, 0).scores(data.features.view());
@@ -121,7 +121,7 @@ TEST_CASE("inv_cal: scaling changes units, not what a scaled problem means", "[m
 TEST_CASE("inv_cal: data that cannot be learnt from is refused by name", "[methods][inv_cal][badargs]") {
   Rng rng(13);
   const auto message = [](const BaggedData& data, const InvCalOptions& o = {}) {
-    const auto fit = fit_inv_cal(reduce(data), o, {});
+    const auto fit = fit_inv_cal({"target", reduce(data)}, o, {});
     return fit.ok() ? std::string() : fit.error().message;
   };
   BaggedData same = random_bags(rng, 4, 2);
@@ -140,7 +140,7 @@ TEST_CASE("inv_cal: all-pure bags are accepted with a remark", "[methods][inv_ca
   Rng rng(15);
   BaggedData data = random_bags(rng, 8, 3);
   for (std::size_t k = 0; k < 8; ++k) data.bags.proportions[k] = k % 2 == 0 ? 0.0 : 1.0;
-  const auto fit = fit_inv_cal(reduce(data), {}, {});
+  const auto fit = fit_inv_cal({"target", reduce(data)}, {}, {});
   REQUIRE(fit.ok());
   REQUIRE(fit->model.training.warnings.size() == 1);
   CHECK_THAT(fit->model.training.warnings[0], Catch::Contains("supervised"));

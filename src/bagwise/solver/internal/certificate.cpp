@@ -39,7 +39,7 @@ std::vector<double> along_directions(const TubeProblem& p, const std::vector<Vec
   return g;
 }
 
-double primal_value(const TubeProblem& p, const TubePlanes& planes, unsigned threads) {
+double value_of(const TubeProblem& p, const TubePlanes& planes, unsigned threads) {
   const auto w = task_weights(p, planes);
   const auto g = along_directions(p, w);
   Vector z;
@@ -67,8 +67,8 @@ double dual_value(const TubeProblem& p, const TubeMultipliers& m, const TubePlan
 
 }  // namespace
 
-double primal_value(const TubeProblem& problem, const TubePlanes& planes) {
-  return primal_value(problem, planes, 1);
+double primal_value(const TubeProblem& problem, const TubePlanes& planes, unsigned threads) {
+  return value_of(problem, planes, threads);
 }
 
 double dual_value(const TubeProblem& problem, const TubeMultipliers& multipliers) {

@@ -44,7 +44,7 @@ bool NewtonSystem::rows_are_cheaper(std::size_t sides) const {
   return by_rows < by_features;
 }
 
-bool NewtonSystem::factor(const Array& weight, double bias_weight) {
+bool NewtonSystem::factor(const Array& weight, const Array& bias_weight) {
   weight_ = weight;
   sides_ = weighted_sides(rows_.problem(), weight);
   bias_weight_ = bias_weight;
@@ -190,14 +190,14 @@ bool NewtonSystem::factor_features() {
   if (p.tasks() == 1 && !std::isfinite(p.lambda[0])) {  // one plane: no need to eliminate the bias
     ColMatrix whole = gram_[0];
     whole.diagonal().head(d).array() += 1;
-    whole(d, d) += bias_weight_;
+    whole(d, d) += bias_weight_[0];
     return shared_.factor(std::move(whole));
   }
   for (std::size_t t = 0; t < p.tasks(); ++t) {
     const ColMatrix& n = gram_[t];
     const double lambda = p.lambda[t];
     if (!std::isfinite(lambda)) {
-      const double bias = n(d, d) + bias_weight_;
+      const double bias = n(d, d) + bias_weight_[as_index(t)];
       if (!(bias > 0)) return false;
       shared += n.topLeftCorner(d, d);
       shared.noalias() -= n.col(d).head(d) * n.col(d).head(d).transpose() / bias;
@@ -205,7 +205,7 @@ bool NewtonSystem::factor_features() {
     }
     ColMatrix block = n;
     block.diagonal().head(d).array() += lambda;
-    block(d, d) += bias_weight_;
+    block(d, d) += bias_weight_[as_index(t)];
     if (!own_[t].factor(std::move(block))) return false;
     if (lambda * static_cast<double>(d) < n.diagonal().head(d).sum()) {
       shared.noalias() -= lambda * lambda * own_[t].inverse().topLeftCorner(d, d);
@@ -239,7 +239,7 @@ TubePlanes NewtonSystem::solve_features(const TubePlanes& g) const {
   Vector right = -g.shared;
   for (std::size_t t = 0; t < tasks; ++t) {
     if (!std::isfinite(p.lambda[t])) {
-      right += gram_[t].col(d).head(d) * (g.bias[t] / (gram_[t](d, d) + bias_weight_));
+      right += gram_[t].col(d).head(d) * (g.bias[t] / (gram_[t](d, d) + bias_weight_[as_index(t)]));
       continue;
     }
     own[t].resize(d + 1);
@@ -251,8 +251,8 @@ TubePlanes NewtonSystem::solve_features(const TubePlanes& g) const {
   step.shared = right;
   for (std::size_t t = 0; t < tasks; ++t) {
     if (!std::isfinite(p.lambda[t])) {
-      step.bias[t] =
-          -(g.bias[t] + gram_[t].col(d).head(d).dot(step.shared)) / (gram_[t](d, d) + bias_weight_);
+      step.bias[t] = -(g.bias[t] + gram_[t].col(d).head(d).dot(step.shared)) /
+                     (gram_[t](d, d) + bias_weight_[as_index(t)]);
       continue;
     }
     Vector y(d + 1);

@@ -1,15 +1,16 @@
 // Tube regression by the augmented Lagrangian method with semismooth Newton steps.
 //
 //   Every side j of a row has h_j(x) = side_j . x - c_j and costs C_j max(0, h_j). With multipliers alpha in
-//   [0, C] and a penalty sigma, the inner problem
+//   [0, C] and a penalty sigma_j, the inner problem
 //
-//     min_x  R(x) + sum_j max_{0 <= a <= C_j} (a h_j(x) - (a - alpha_j)^2 / (2 sigma)) + rho/2 |b -
+//     min_x  R(x) + sum_j max_{0 <= a <= C_j} (a h_j(x) - (a - alpha_j)^2 / (2 sigma_j)) + rho/2 |b -
 //     b_before|^2
 //
-//   is smooth and piecewise quadratic: a_j = clamp(alpha_j + sigma h_j, 0, C_j) is its derivative by h_j, and
-//   only sides strictly inside their clamp (rows at the edge of their tube) enter the Hessian, with weight
-//   sigma. At a solution those are at most features + tasks many, so a Newton step costs little more than two
-//   products with the rows. Then alpha := a, sigma grows, and so on until the certified gap is reached.
+//   is smooth and piecewise quadratic: a_j = clamp(alpha_j + sigma_j h_j, 0, C_j) is its derivative by h_j,
+//   and only sides strictly inside their clamp (rows at the edge of their tube) enter the Hessian, with
+//   weight sigma_j. At a solution those are at most features + tasks many, so a Newton step costs little more
+//   than two products with the rows. Then alpha := a, sigma grows, and so on until the certified gap is
+//   reached.
 //
 // Given   a problem, options, perhaps a start.
 // Returns the best certified point met.
@@ -32,13 +33,23 @@ using Index = Eigen::Index;
 class AugmentedLagrangian {
  public:
   AugmentedLagrangian(const TubeProblem& problem, const TubeOptions& options)
-      : p_(problem), rows_(problem, options.threads), system_(rows_), loss_(side_losses(problem)) {}
+      : p_(problem), rows_(problem, options.threads), system_(rows_), loss_(side_losses(problem)) {
+    // Each task's penalty is in units of its own part of the kernel, (1 + 1/lambda_t) |a|^2.
+    const std::vector<double> scale = kernel_scales(problem);
+    unit_ = Eigen::Map<const Array>(scale.data(), static_cast<Index>(scale.size()));
+    unit_ = unit_.max(std::numeric_limits<double>::min()).inverse();
+    const auto n = static_cast<Index>(problem.size());
+    sigma_.resize(2 * n);
+  }
 
   // Takes multipliers, planes and a penalty as the centre of the next inner problem.
   void centre(Array alpha, TubePlanes x, double sigma) {
     alpha_ = std::move(alpha);
-    sigma_ = sigma;
-    rho_ = 1e-8 * sigma;
+    const Index n = sigma_.size() / 2;
+    for (Index i = 0; i < n; ++i) {
+      sigma_[i] = sigma_[n + i] = sigma * unit_[static_cast<Index>(p_.task_of(static_cast<std::size_t>(i)))];
+    }
+    rho_ = 1e-8 * sigma * unit_;
     x_ = std::move(x);
     before_ = x_;
     h_ = side_products(rows_, x_) - loss_.constant;
@@ -56,11 +67,11 @@ class AugmentedLagrangian {
     return sum;
   }
   // How far the multipliers have moved from the centre, in the same units.
-  [[nodiscard]] double squared_move() const { return (a_ - alpha_).square().sum() / sigma_; }
+  [[nodiscard]] double squared_move() const { return ((a_ - alpha_).square() / sigma_).sum(); }
 
   // One Newton step with line search; false if none can be made.
   bool advance() {
-    const Array weight = ((a_ > 0) && (a_ < loss_.cost)).select(Array::Constant(a_.size(), sigma_), 0.0);
+    const Array weight = ((a_ > 0) && (a_ < loss_.cost)).select(sigma_, 0.0);
     if (!system_.factor(weight, rho_)) return false;
     const NewtonSystem::Step step = system_.solve(gradient_, Array::Zero(a_.size()));
     const double length = step_length(step.x, step.products);
@@ -75,7 +86,8 @@ class AugmentedLagrangian {
   void update() {
     a_ = (alpha_ + sigma_ * h_).max(0.0).min(loss_.cost);
     gradient_ = lagrangian_gradient(rows_, x_, a_);
-    for (std::size_t t = 0; t < p_.tasks(); ++t) gradient_.bias[t] += rho_ * (x_.bias[t] - before_.bias[t]);
+    for (std::size_t t = 0; t < p_.tasks(); ++t)
+      gradient_.bias[t] += rho_[static_cast<Index>(t)] * (x_.bias[t] - before_.bias[t]);
   }
 
   // Near the root of the slope along `step`, which is piecewise linear and only grows.
@@ -86,8 +98,9 @@ class AugmentedLagrangian {
         constant += p_.lambda[t] * x_.own[t].dot(step.own[t]);
         linear += p_.lambda[t] * step.own[t].squaredNorm();
       }
-      constant += rho_ * (x_.bias[t] - before_.bias[t]) * step.bias[t];
-      linear += rho_ * step.bias[t] * step.bias[t];
+      const double rho = rho_[static_cast<Index>(t)];
+      constant += rho * (x_.bias[t] - before_.bias[t]) * step.bias[t];
+      linear += rho * step.bias[t] * step.bias[t];
     }
     const auto slope = [&](double s) {
       return constant + s * linear + ((alpha_ + sigma_ * (h_ + s * dh)).max(0.0).min(loss_.cost) * dh).sum();
@@ -117,9 +130,9 @@ class AugmentedLagrangian {
   TubeRows rows_;
   NewtonSystem system_;
   SideLosses loss_;
-  Array alpha_, h_, a_;
+  Array unit_, rho_;  // per task
+  Array sigma_, alpha_, h_, a_;
   TubePlanes x_, before_, gradient_;
-  double sigma_ = 1, rho_ = 0;
 };
 
 }  // namespace
@@ -136,7 +149,7 @@ TubeSolution solve_semismooth(const TubeProblem& p, const TubeOptions& options, 
   AugmentedLagrangian inner(p, options);
   Array alpha = to_sides(best.multipliers);
   TubePlanes x = best.planes;
-  double sigma = kFirstPenalty / std::max(mean_squared_row(p.rows), std::numeric_limits<double>::min());
+  double sigma = kFirstPenalty;  // in units of each task's kernel
   int steps = 0, without_gain = 0;
   bool stopped = false;
   while (!stopped && steps < options.max_iterations && without_gain < kPatience &&

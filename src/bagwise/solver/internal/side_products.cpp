@@ -34,6 +34,15 @@ TubeMultipliers to_multipliers(const Array& sides) {
   return {{sides.data(), sides.data() + n}, {sides.data() + n, sides.data() + 2 * n}};
 }
 
+Array sum_by_task(const TubeProblem& p, const Array& sides) {
+  const auto n = static_cast<Index>(p.size());
+  Array sum = Array::Zero(static_cast<Index>(p.tasks()));
+  for (Index i = 0; i < n; ++i) {
+    sum[static_cast<Index>(p.task_of(static_cast<std::size_t>(i)))] += sides[i] + sides[n + i];
+  }
+  return sum;
+}
+
 Array side_products(const TubeRows& rows, const TubePlanes& x) {
   const TubeProblem& p = rows.problem();
   const auto n = static_cast<Index>(p.size());
@@ -99,19 +108,31 @@ void add_scaled(TubePlanes& x, double s, const TubePlanes& step) {
   }
 }
 
-double mean_squared_row(const RowsView& rows) {
-  const double sum = std::visit(
-      [](const auto& v) {
-        double total = 0;
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, DenseView>) {
-          for (std::size_t i = 0; i < v.rows * v.columns; ++i) total += v.values[i] * v.values[i];
-        } else {
-          for (double value : v.values) total += value * value;
-        }
-        return total;
-      },
-      rows);
-  return sum / static_cast<double>(std::max<std::size_t>(row_count(rows), 1));
+std::vector<double> kernel_scales(const TubeProblem& p) {
+  std::vector<double> scale(p.tasks(), 0.0), count(p.tasks(), 0.0);
+  const auto square = [&](std::size_t i) {
+    return std::visit(
+        [i](const auto& rows) {
+          double sum = 0;
+          if constexpr (std::is_same_v<std::decay_t<decltype(rows)>, DenseView>) {
+            for (const double v : rows.row(i)) sum += v * v;
+          } else {
+            const auto from = static_cast<std::size_t>(rows.start[i]);
+            for (const double v :
+                 rows.values.subspan(from, static_cast<std::size_t>(rows.start[i + 1]) - from)) {
+              sum += v * v;
+            }
+          }
+          return sum;
+        },
+        p.rows);
+  };
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    scale[p.task_of(i)] += square(i);
+    count[p.task_of(i)] += 1;
+  }
+  for (std::size_t t = 0; t < p.tasks(); ++t) scale[t] *= (1 + 1 / p.lambda[t]) / std::max(count[t], 1.0);
+  return scale;
 }
 
 }  // namespace bagwise::internal

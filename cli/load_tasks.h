@@ -1,0 +1,44 @@
+// From files to the tasks a method is trained on.
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bagwise/core/observer.h"
+#include "bagwise/methods/registry.h"
+#include "cli/command.h"
+
+namespace bagwise::cli {
+
+struct TaskFiles {
+  std::string name, table, proportions;  // no proportions: the table has a column of them
+};
+
+struct Seconds {
+  double read = 0, reduce = 0, solve = 0, total = 0;
+  double first_solve = 0;  // of the first of several rounds
+};
+
+// One task in memory; `fill` is what its empty cells became.
+struct LoadedTask {
+  TrainingTask task;
+  std::optional<BaggedData> rows;
+  std::vector<double> fill;
+  bool sparse = false;  // a file of sparse rows: features it does not mention are 0
+};
+
+// Sources in order, the target last.
+Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method);
+
+// What to read of the tables: every row or sums per bag; and, for scaling, the moments of each feature.
+struct Wanted {
+  bool rows = false, moments = false;
+};
+
+// All tasks, with the same features in the same order; `seconds` gets the time of reading and joining.
+Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::vector<TaskFiles>& files,
+                                         const Wanted& wanted, const Observer& observer, Seconds& seconds);
+
+}  // namespace bagwise::cli

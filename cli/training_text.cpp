@@ -1,0 +1,72 @@
+#include "cli/training_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bagwise/report/table.h"
+
+namespace bagwise::cli {
+namespace {
+
+std::uint64_t moved_bags(const TaskReport& task) {
+  return static_cast<std::uint64_t>(
+      std::count_if(task.shift.begin(), task.shift.end(), [](double s) { return s != 0; }));
+}
+
+std::uint64_t bags_at_bound(const TaskReport& task) {
+  return static_cast<std::uint64_t>(std::count(task.at_bound.begin(), task.at_bound.end(), true));
+}
+
+std::string percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
+std::string degrees(double angle) { return fmt::format("{:.0f}", angle); }
+
+double mean_residual(const TaskReport& task) {
+  double sum = 0;
+  for (const double r : task.residual) sum += std::abs(r);
+  return sum / static_cast<double>(std::max<std::size_t>(task.residual.size(), 1));
+}
+
+}  // namespace
+
+std::string uncertainty_line(const TrainingReport& report) {
+  if (report.tasks.empty() || report.tasks.back().shift.empty()) return "";
+  const TaskReport& target = report.tasks.back();
+  return fmt::format("{} of the target's {} moved, {} as far as delta allows", moved_bags(target),
+                     count_of(target.bag_names.size(), "bag", "bags"), bags_at_bound(target));
+}
+
+std::string transfer_line(const TrainingReport& report) {
+  if (!report.shared_norm || report.tasks.size() < 2) return "";
+  const TaskReport& target = report.tasks.back();
+  std::string out = fmt::format("{} of the target's plane is shared;", percent(target.shared_part));
+  for (std::size_t t = 0; t + 1 < report.tasks.size(); ++t) {
+    out += fmt::format("{} {} degrees from the {}", t == 0 ? "" : ",", degrees(target.angles[t]),
+                       short_name(report.tasks[t].name));
+  }
+  return out;
+}
+
+std::string task_table(const TrainingReport& report) {
+  const bool planes = report.shared_norm.has_value();
+  std::vector<std::string> titles = {"task", ">rows", ">bags", ">mean |residual|", ">moved", ">at bound"};
+  if (planes) titles.insert(titles.end(), {">|w|", ">own |v|", ">shared part", ">degrees to target"});
+  TextTable table(titles);
+  for (const TaskReport& task : report.tasks) {
+    std::vector<std::string> cells = {short_name(task.name),
+                                      fmt::format("{}", task.instances),
+                                      fmt::format("{}", task.bag_names.size()),
+                                      short_number(mean_residual(task)),
+                                      task.shift.empty() ? "-" : fmt::format("{}", moved_bags(task)),
+                                      task.shift.empty() ? "-" : fmt::format("{}", bags_at_bound(task))};
+    if (planes) {
+      cells.insert(cells.end(), {short_number(task.norm), short_number(task.own_norm),
+                                 percent(task.shared_part), degrees(task.angles.back())});
+    }
+    table.add(std::move(cells));
+  }
+  return table.text(2);
+}
+
+}  // namespace bagwise::cli

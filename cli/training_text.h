@@ -1,0 +1,19 @@
+// What a training report says, for people: what `train` and `inspect` both print.
+#pragma once
+
+#include <string>
+
+#include "bagwise/methods/model.h"
+
+namespace bagwise::cli {
+
+// "18 rounds", and how the bags stand: moved by uncertainty, at their bound. Empty where nothing can move.
+std::string uncertainty_line(const TrainingReport& report);
+
+// One line: how much of the target's plane is shared, and the angle to each source. Empty without sources.
+std::string transfer_line(const TrainingReport& report);
+
+// Per task: size, length of its plane, its own and its shared part, angle to the target, bags moved.
+std::string task_table(const TrainingReport& report);
+
+}  // namespace bagwise::cli

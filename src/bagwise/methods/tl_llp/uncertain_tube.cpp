@@ -1,0 +1,169 @@
+#include "bagwise/methods/tl_llp/uncertain_tube.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "bagwise/core/timing.h"
+
+namespace bagwise {
+namespace {
+
+Eigen::Map<const Eigen::ArrayXd> as_array(const std::vector<double>& values) {
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
+
+std::vector<Vector> steepest_directions(const UncertainTube& tube, const TubePlanes& planes) {
+  std::vector<Vector> out;
+  for (std::size_t t = 0; t < tube.problem.tasks(); ++t)
+    out.push_back(steepest_direction(tube.stretch, planes.weights(t)));
+  return out;
+}
+
+bool is_small_change(double before, double now, double tolerance) {
+  return std::abs(before - now) <= tolerance * std::max(std::abs(before), std::abs(now));
+}
+
+// How a round's solve ended, where that ends the rounds.
+bool ends_rounds(Termination termination, RoundsEnd& end) {
+  if (termination == Termination::kStopped) end = RoundsEnd::kStopped;
+  if (termination == Termination::kNumericalFault) end = RoundsEnd::kNumericalFault;
+  return termination == Termination::kStopped || termination == Termination::kNumericalFault;
+}
+
+// Converged rounds whose answer is of a solve that fell short say so.
+RoundsEnd with_gap(RoundsEnd end, const TubeSolution& solution) {
+  const bool short_of_gap = solution.report.termination == Termination::kIterationLimit;
+  return end == RoundsEnd::kConverged && short_of_gap ? RoundsEnd::kSolveLimit : end;
+}
+
+}  // namespace
+
+double stretched_norm(const std::vector<double>& stretch, const Vector& w) {
+  return stretch.empty() ? w.norm() : (w.array() * as_array(stretch)).matrix().norm();
+}
+
+Vector steepest_direction(const std::vector<double>& stretch, const Vector& w) {
+  const double norm = stretched_norm(stretch, w);
+  if (norm == 0) return Vector::Zero(w.size());
+  if (stretch.empty()) return w / norm;
+  return (w.array() * as_array(stretch).square()).matrix() / norm;
+}
+
+double uncertain_value(const UncertainTube& tube, const TubePlanes& planes, unsigned threads) {
+  TubeProblem widened = tube.problem;
+  std::vector<double> reach;
+  for (std::size_t t = 0; t < widened.tasks(); ++t)
+    reach.push_back(stretched_norm(tube.stretch, planes.weights(t)));
+  for (std::size_t i = 0; i < widened.size(); ++i)
+    widened.tube[i] += tube.bound[i] * reach[widened.task_of(i)];
+  return primal_value(widened, planes, threads);
+}
+
+RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& options, const Observer& observer) {
+  const unsigned threads = options.solve.threads;
+  const bool certain = std::all_of(tube.bound.begin(), tube.bound.end(), [](double b) { return b == 0; });
+  TubeProblem convex = tube.problem;
+  RoundsResult out;
+  const Stopwatch watch;
+  out.solution = solve_tube_regression(convex, options.solve, nullptr, observer);
+  out.first_solve_seconds = watch.seconds();
+  out.steps = {out.solution.report.iterations};
+  out.objective = certain ? out.solution.report.primal : uncertain_value(tube, out.solution.planes, threads);
+  out.history = {out.objective};
+  if (ends_rounds(out.solution.report.termination, out.end)) return out;
+
+  convex.shift_above.assign(convex.size(), 0.0);
+  std::transform(tube.bound.begin(), tube.bound.end(), convex.shift_above.begin(), std::negate<>());
+  convex.shift_below = convex.shift_above;
+  for (out.end = certain ? RoundsEnd::kConverged : RoundsEnd::kRoundLimit;
+       out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.history.size()) < options.max_rounds;) {
+    convex.direction = steepest_directions(tube, out.solution.planes);
+    TubeSolution next = solve_tube_regression(convex, options.solve, &out.solution, observer);
+    out.steps.push_back(next.report.iterations);
+    if (ends_rounds(next.report.termination, out.end)) break;
+    const double value = uncertain_value(tube, next.planes, threads);
+    // The convex problem lies above F and touches it at the planes it was made at.
+    [[maybe_unused]] const double rounding = 1e-9 * (std::abs(out.objective) + next.report.primal);
+    assert(value <= primal_value(convex, next.planes) + rounding);
+    assert(std::abs(primal_value(convex, out.solution.planes) - out.objective) <= rounding);
+    if (!(value < out.objective)) {  // all that is left to gain is below the gap of the solves
+      out.history.push_back(out.objective);
+      out.end = RoundsEnd::kConverged;
+      break;
+    }
+    if (is_small_change(out.objective, value, options.tolerance)) out.end = RoundsEnd::kConverged;
+    out.objective = value;
+    out.history.push_back(value);
+    out.solution = std::move(next);
+  }
+  out.end = with_gap(out.end, out.solution);
+  return out;
+}
+
+namespace {
+
+// Where the rows stood in a round: enough to know that the rounds have come back.
+struct Position {
+  std::vector<double> move;
+  std::vector<Vector> direction;
+
+  [[nodiscard]] bool same(const Position& other) const {
+    constexpr double kSame = 1e-9;
+    for (std::size_t i = 0; i < move.size(); ++i) {
+      if (std::abs(move[i] - other.move[i]) > kSame * std::abs(move[i])) return false;
+    }
+    for (std::size_t t = 0; t < direction.size(); ++t) {
+      if ((direction[t] - other.direction[t]).norm() > 1e-6 * direction[t].norm()) return false;
+    }
+    return true;
+  }
+};
+
+void move_rows(const Position& position, TubeProblem& convex) {
+  convex.direction = position.direction;
+  convex.shift_above = position.move;
+  convex.shift_below = position.move;
+  for (double& s : convex.shift_below) s = -s;
+}
+
+}  // namespace
+
+RoundsResult literal_rounds(const UncertainTube& tube, const Moves& moves, const RoundsOptions& options,
+                            const Observer& observer) {
+  TubeProblem convex = tube.problem;
+  RoundsResult out;
+  out.end = RoundsEnd::kRoundLimit;
+  TubeSolution now;
+  std::vector<Position> visited;
+  while (out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.history.size()) < options.max_rounds) {
+    const Stopwatch watch;
+    const bool first = out.history.empty();
+    now = solve_tube_regression(convex, options.solve, first ? nullptr : &now, observer);
+    if (first) out.first_solve_seconds = watch.seconds();
+    out.steps.push_back(now.report.iterations);
+    const double value = now.report.primal;
+    if (!first && is_small_change(out.history.back(), value, options.tolerance))
+      out.end = RoundsEnd::kConverged;
+    if (first || value < out.objective) {
+      out.solution = now;
+      out.objective = value;
+      out.move = first ? std::vector<double>(convex.size(), 0.0) : visited.back().move;
+    }
+    out.history.push_back(value);
+    if (ends_rounds(now.report.termination, out.end) || out.end == RoundsEnd::kConverged) break;
+    Position next{moves(now.planes), steepest_directions(tube, now.planes)};
+    const auto same = [&](const Position& before) { return next.same(before); };
+    if (!visited.empty() && same(visited.back())) {  // nothing moves any more
+      out.end = RoundsEnd::kConverged;
+    } else if (std::any_of(visited.begin(), visited.end(), same)) {
+      out.end = RoundsEnd::kCycle;
+    }
+    move_rows(next, convex);
+    visited.push_back(std::move(next));
+  }
+  out.end = with_gap(out.end, out.solution);
+  return out;
+}
+
+}  // namespace bagwise
