@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <numeric>
 #include <thread>
 
+#include "bagwise/bags/rows_by_bag.h"
 #include "bagwise/core/parallel.h"
 #include "bagwise/linalg/kernel_rows.h"
 
@@ -16,35 +16,21 @@ constexpr std::size_t kTile = 256;  // rows on the right of a block
 
 Eigen::Index as_index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
-// The rows bag by bag: place p of the order is row row[p], of bag bag[p].
-struct SortedRows {
-  std::vector<std::size_t> row;
-  std::vector<std::uint32_t> bag;
-  std::vector<std::size_t> start;  // of each bag, and the end of the last
-
-  explicit SortedRows(const RowsInBags& data)
-      : row(data.bag_of_row.size()), bag(data.bag_of_row.size()), start(data.bags + 1, 0) {
-    for (const std::uint32_t k : data.bag_of_row) ++start[k + std::size_t{1}];
-    std::partial_sum(start.begin(), start.end(), start.begin());
-    std::vector<std::size_t> next(start.begin(), start.end() - 1);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::size_t place = next[data.bag_of_row[i]]++;
-      row[place] = i;
-      bag[place] = data.bag_of_row[i];
-    }
-  }
-};
-
-// Places [from, to): some whole bags, or a part of one bag that is too large for one strip.
+// Places [from, to) in the order of the bags: some whole bags, or a part of one bag that is too large for one
+// strip.
 struct Strip {
   std::size_t from = 0, to = 0;
   bool part = false;
 };
 
+std::uint32_t bag_at(const RowsInBags& data, const RowsByBag& sorted, std::size_t place) {
+  return data.bag_of_row[sorted.row[place]];
+}
+
 // Strips of about `size` rows, by falling work: a strip is compared with all rows up to its end.
-std::vector<Strip> cut(const SortedRows& sorted, std::size_t size) {
+std::vector<Strip> cut(const RowsByBag& sorted, std::size_t size) {
   std::vector<Strip> strips;
-  const std::size_t bags = sorted.start.size() - 1;
+  const std::size_t bags = sorted.bags();
   for (std::size_t k = 0; k < bags;) {
     const std::size_t from = sorted.start[k];
     if (sorted.start[k + 1] - from > size) {
@@ -63,9 +49,9 @@ std::vector<Strip> cut(const SortedRows& sorted, std::size_t size) {
 // Adds up the pairs (row of the strip, row up to the strip's end): a column of `sums` for every bag of the
 // strip, a row for every bag up to its last. For a part of a bag, pairs with the parts before it count twice,
 // for the pairs the other way round.
-void add_strip(const KernelSpace& space, const RowsInBags& data, const SortedRows& sorted, const Strip& strip,
+void add_strip(const KernelSpace& space, const RowsInBags& data, const RowsByBag& sorted, const Strip& strip,
                Eigen::Ref<ColMatrix> sums) {
-  const std::size_t first = sorted.bag[strip.from], last = sorted.bag[strip.to - 1];
+  const std::size_t first = bag_at(data, sorted, strip.from), last = bag_at(data, sorted, strip.to - 1);
   const auto order = std::span(sorted.row);
   const KernelRows left(space, data.rows, order.subspan(strip.from, strip.to - strip.from));
   RowMatrix block;
@@ -79,19 +65,19 @@ void add_strip(const KernelSpace& space, const RowsInBags& data, const SortedRow
       const std::size_t end = std::min(sorted.start[k + 1], strip.to);
       of_bag = block.middleRows(as_index(begin - strip.from), as_index(end - begin)).colwise().sum();
       for (std::size_t p = from; p < to; ++p) {
-        const bool twice = strip.part && from < strip.from && sorted.bag[p] == k;
-        sums(sorted.bag[p], as_index(k - first)) += (twice ? 2 : 1) * of_bag[as_index(p - from)];
+        const bool twice = strip.part && from < strip.from && bag_at(data, sorted, p) == k;
+        sums(bag_at(data, sorted, p), as_index(k - first)) += (twice ? 2 : 1) * of_bag[as_index(p - from)];
       }
     }
   }
 }
 
 // Sums over pairs become averages, and the lower triangle the upper one.
-void finish(const SortedRows& sorted, ColMatrix& out) {
+void finish(const RowsByBag& sorted, ColMatrix& out) {
   Vector weight(out.rows());
   for (Eigen::Index k = 0; k < weight.size(); ++k) {
     const auto bag = static_cast<std::size_t>(k);
-    weight[k] = 1 / static_cast<double>(std::max<std::size_t>(1, sorted.start[bag + 1] - sorted.start[bag]));
+    weight[k] = 1 / static_cast<double>(std::max<std::size_t>(1, sorted.size(bag)));
   }
   for (Eigen::Index k = 0; k < out.cols(); ++k) {
     for (Eigen::Index l = 0; l <= k; ++l) {
@@ -108,7 +94,7 @@ void finish(const SortedRows& sorted, ColMatrix& out) {
 ColMatrix bag_kernel(const KernelFunction& kernel, const RowsInBags& data, unsigned threads,
                      const Observer& observer) {
   assert(data.bag_of_row.size() == row_count(data.rows));
-  const SortedRows sorted(data);
+  const RowsByBag sorted(data.bag_of_row, data.bags);
   const KernelSpace space(kernel, data.rows, data.rows);
   const std::size_t rows = sorted.row.size();
   const std::vector<Strip> strips = cut(sorted, std::clamp<std::size_t>(rows / 48, 64, 1024));
@@ -122,7 +108,7 @@ ColMatrix bag_kernel(const KernelFunction& kernel, const RowsInBags& data, unsig
   parallel_for(strips.size(), threads, [&](std::size_t s) {
     if (stop) return;
     const Strip& strip = strips[s];
-    const Eigen::Index first = sorted.bag[strip.from], last = sorted.bag[strip.to - 1];
+    const Eigen::Index first = bag_at(data, sorted, strip.from), last = bag_at(data, sorted, strip.to - 1);
     if (strip.part) {
       parts[s] = ColMatrix::Zero(last + 1, 1);
       add_strip(space, data, sorted, strip, parts[s]);
@@ -134,7 +120,7 @@ ColMatrix bag_kernel(const KernelFunction& kernel, const RowsInBags& data, unsig
       stop = true;
   });
   for (std::size_t s = strips.size(); s-- > 0;) {
-    if (parts[s].size() > 0) out.col(sorted.bag[strips[s].from]).head(parts[s].rows()) += parts[s];
+    if (parts[s].size() > 0) out.col(bag_at(data, sorted, strips[s].from)).head(parts[s].rows()) += parts[s];
   }
   finish(sorted, out);
   return out;

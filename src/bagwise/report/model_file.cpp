@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "bagwise/core/atomic_file.h"
+#include "bagwise/report/internal/expansion_json.h"
+#include "bagwise/report/internal/json_section.h"
 #include "bagwise/report/training_json.h"
 
 namespace bagwise {
@@ -28,16 +30,6 @@ std::uint64_t fnv1a(std::string_view bytes) {
 std::string checksum_of(const Json& document) {
   return fmt::format("fnv1a64:{:016x}", fnv1a(to_text(document)));
 }
-
-// The first fault found; those after it mostly follow from it.
-struct FirstFault {
-  std::string message;
-
-  void add(std::string found) {
-    if (message.empty()) message = std::move(found);
-  }
-  [[nodiscard]] bool none() const { return message.empty(); }
-};
 
 // What no parser should be trusted with: nesting that would overrun the stack, and objects made of endless
 // members.
@@ -84,90 +76,6 @@ Json parse(std::string_view text, FirstFault& fault) {
   }
   return {};
 }
-
-const char* kind_of(const Json& value) { return value.type_name(); }
-
-// One object of the document. A getter that does not find what it should adds a fault (the key, what was
-// found, what was expected) and returns something empty.
-class Section {
- public:
-  Section(const Json& value, std::string name, FirstFault& fault)
-      : value_(value), name_(std::move(name)), fault_(fault) {
-    if (!value.is_object()) {
-      fault_.add(fmt::format("\"{}\" is of type {}; expected an object", name_, kind_of(value)));
-    }
-  }
-
-  [[nodiscard]] bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-  [[nodiscard]] const Json& at(const char* key) const {
-    static const Json kNothing;
-    if (has(key)) return *value_.find(key);
-    fault_.add(fmt::format("has no \"{}\"", path(key)));
-    return kNothing;
-  }
-  [[nodiscard]] Section section(const char* key) const { return {at(key), path(key), fault_}; }
-  [[nodiscard]] std::string text(const char* key) const { return text(at(key), key); }
-  [[nodiscard]] double number(const char* key) const { return number(at(key), key); }
-  [[nodiscard]] std::uint64_t count(const char* key) const { return count(at(key), key); }
-  [[nodiscard]] const Json& array(const char* key) const {
-    static const Json kEmpty = Json::array();
-    const Json& value = at(key);
-    if (value.is_array()) return value;
-    fault_.add(fmt::format("\"{}\" is of type {}; expected an array", path(key), kind_of(value)));
-    return kEmpty;
-  }
-  [[nodiscard]] std::vector<double> numbers(const char* key) const {
-    std::vector<double> out;
-    for (const Json& value : array(key)) out.push_back(number(value, key));
-    return out;
-  }
-  [[nodiscard]] std::vector<std::uint64_t> counts(const char* key) const {
-    std::vector<std::uint64_t> out;
-    for (const Json& value : array(key)) out.push_back(count(value, key));
-    return out;
-  }
-  [[nodiscard]] std::vector<std::string> texts(const char* key) const {
-    std::vector<std::string> out;
-    for (const Json& value : array(key)) out.push_back(text(value, key));
-    return out;
-  }
-  [[nodiscard]] std::vector<bool> flags(const char* key) const {
-    std::vector<bool> out;
-    for (const Json& value : array(key)) {
-      if (!value.is_boolean())
-        fault_.add(fmt::format("\"{}\" has {}; expected true or false", path(key), shown(value)));
-      out.push_back(value == Json(true));
-    }
-    return out;
-  }
-  [[nodiscard]] FirstFault& fault() const { return fault_; }
-
- private:
-  [[nodiscard]] std::string path(const char* key) const { return name_.empty() ? key : name_ + "." + key; }
-  static std::string shown(const Json& value) {
-    const std::string text = to_text(value);
-    return text.size() <= 40 ? text : fmt::format("of type {}", kind_of(value));
-  }
-  [[nodiscard]] std::uint64_t count(const Json& value, const char* key) const {
-    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-    fault_.add(fmt::format("\"{}\" is {}; expected a whole number from 0", path(key), shown(value)));
-    return 0;
-  }
-  [[nodiscard]] double number(const Json& value, const char* key) const {
-    if (value.is_number()) return value.get<double>();
-    fault_.add(fmt::format("\"{}\" has {}; expected a finite number", path(key), shown(value)));
-    return 0;
-  }
-  [[nodiscard]] std::string text(const Json& value, const char* key) const {
-    if (value.is_string()) return value.get<std::string>();
-    fault_.add(fmt::format("\"{}\" has {}; expected text", path(key), shown(value)));
-    return {};
-  }
-
-  const Json& value_;
-  std::string name_;
-  FirstFault& fault_;
-};
 
 std::vector<std::pair<std::string, OptionValue>> options_from(const Json& options, FirstFault& fault) {
   std::vector<std::pair<std::string, OptionValue>> out;
@@ -242,94 +150,6 @@ TrainingReport training_from(const Section& from) {
   return out;
 }
 
-Features sparse_rows_from(const Section& from, std::uint64_t rows, std::uint64_t columns) {
-  Csr out;
-  out.columns = columns;
-  out.start.clear();
-  for (const std::uint64_t place : from.counts("start"))
-    out.start.push_back(static_cast<std::int64_t>(place));
-  for (const std::uint64_t column : from.counts("index")) {
-    if (column >= columns)
-      from.fault().add(fmt::format("\"expansion.index\" has {}; expected columns from 0 to {}", column,
-                                   static_cast<std::int64_t>(columns) - 1));
-    out.index.push_back(static_cast<std::int32_t>(column % (std::uint64_t{1} << 31)));
-  }
-  out.values = from.numbers("values");
-  const auto entries = static_cast<std::int64_t>(out.values.size());
-  if (out.start.empty() || out.start.size() - 1 != rows || out.start.front() != 0 ||
-      out.start.back() != entries || !std::is_sorted(out.start.begin(), out.start.end())) {
-    from.fault().add(fmt::format(
-        "\"expansion.start\" does not run from 0 to {} in {} ascending steps, one per row", entries, rows));
-    return {};
-  }
-  if (out.index.size() != out.values.size()) {
-    from.fault().add(fmt::format("\"expansion.index\" has {} numbers; expected one per value, {}",
-                                 out.index.size(), out.values.size()));
-    return {};
-  }
-  for (std::size_t i = 0; i + 1 < out.start.size(); ++i) {
-    for (std::int64_t k = out.start[i] + 1; k < out.start[i + 1]; ++k) {
-      if (out.index[static_cast<std::size_t>(k - 1)] < out.index[static_cast<std::size_t>(k)]) continue;
-      from.fault().add(fmt::format("\"expansion.index\" does not ascend within row {}", i));
-      return {};
-    }
-  }
-  return out;
-}
-
-Features dense_rows_from(const Section& from, std::uint64_t rows, std::uint64_t columns) {
-  const std::vector<double> values = from.numbers("values");
-  if (columns == 0 ? !values.empty() : values.size() / columns != rows || values.size() % columns != 0) {
-    from.fault().add(fmt::format("\"expansion.values\" has {} numbers; expected {} rows of {}", values.size(),
-                                 rows, columns));
-    return {};
-  }
-  DenseRows out(columns);
-  std::copy(values.begin(), values.end(), out.append(rows));
-  return out;
-}
-
-Expansion expansion_from(const Section& from) {
-  Expansion out;
-  const std::string kernel = from.text("kernel");
-  const auto kinds = names(KernelKind{});
-  const auto kind =
-      std::find_if(kinds.begin(), kinds.end(), [&](const auto& known) { return known.first == kernel; });
-  if (kind == kinds.end()) {
-    from.fault().add(fmt::format("\"expansion.kernel\" is \"{}\"; expected linear, rbf or poly", kernel));
-  } else {
-    out.kernel.kind = kind->second;
-  }
-  out.kernel.gamma = from.number("gamma");
-  const std::uint64_t degree = from.count("degree");
-  if (degree < 1 || degree > std::numeric_limits<int>::max())
-    from.fault().add(fmt::format("\"expansion.degree\" is {}; expected a whole number from 1", degree));
-  out.kernel.degree = static_cast<int>(degree % (std::uint64_t{1} << 31));
-  const std::uint64_t rows = from.count("rows"), columns = from.count("columns");
-  if (columns > kLargestFile || rows > kLargestFile)  // more than the file could hold
-    from.fault().add(fmt::format("\"expansion\" has {} rows of {} columns; too large", rows, columns));
-  if (!from.fault().none()) return out;
-  out.rows = from.has("index") ? sparse_rows_from(from, rows, columns) : dense_rows_from(from, rows, columns);
-  return out;
-}
-
-Json expansion_json(const Expansion& expansion) {
-  Json out;
-  for (const auto& [name, kind] : names(KernelKind{}))
-    if (kind == expansion.kernel.kind) out["kernel"] = name;
-  out["gamma"] = expansion.kernel.gamma;
-  out["degree"] = expansion.kernel.degree;
-  out["rows"] = expansion.rows.rows();
-  out["columns"] = expansion.rows.columns();
-  const RowsView rows = expansion.rows.view();
-  if (const auto* sparse = std::get_if<CsrView>(&rows)) {
-    out["start"] = sparse->start;
-    out["index"] = sparse->index;
-  }
-  out["values"] = stored_values(rows);
-  return out;
-}
-
 Model model_from(const Json& document, FirstFault& fault) {
   const Section top(document, "", fault);
   Model model;
@@ -356,10 +176,6 @@ Model model_from(const Json& document, FirstFault& fault) {
   return model;
 }
 
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
-
 bool is_utf8(const std::string& text) {
   try {
     static_cast<void>(Json(text).dump());
@@ -373,20 +189,6 @@ void check_size(const char* what, std::size_t found, std::size_t expected, bool 
                 FirstFault& fault, const char* per = "feature") {
   if (found == expected || (may_be_empty && found == 0)) return;
   fault.add(fmt::format("{} has {} numbers; expected one per {}, {}", what, found, per, expected));
-}
-
-void check_expansion(const Expansion& expansion, std::size_t features, FirstFault& fault) {
-  const KernelFunction& kernel = expansion.kernel;
-  if (!(kernel.gamma > 0) || !std::isfinite(kernel.gamma))
-    fault.add(fmt::format("\"expansion.gamma\" is {}; expected a finite number above 0", kernel.gamma));
-  if (kernel.degree < 1)
-    fault.add(fmt::format("\"expansion.degree\" is {}; expected a whole number from 1", kernel.degree));
-  if (expansion.rows.columns() != features) {
-    fault.add(fmt::format("\"expansion.columns\" is {}; expected one per feature, {}",
-                          expansion.rows.columns(), features));
-  }
-  if (!all_finite(stored_values(expansion.rows.view())))
-    fault.add("\"expansion.values\" has a number that is not finite");
 }
 
 void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fault) {
