@@ -39,6 +39,10 @@ bool is_easy(const TubeProblem& p) {
   return sum <= static_cast<double>(p.size());
 }
 
+// Rows so many that a sample of them tells the planes nearly: the semismooth method then has few steps left.
+// Measured on 100 features and two tasks: as fast as the interior point at 10,000 rows, 3 times at 30,000.
+bool has_many_rows(const TubeProblem& p) { return p.size() >= 64 * (p.features() + 1) * p.tasks(); }
+
 // Whichever is certified more closely, with the steps of both.
 TubeSolution better(TubeSolution first, TubeSolution second) {
   const int steps = first.report.iterations + second.report.iterations;
@@ -66,7 +70,7 @@ TubeSolution solve_as_given(const TubeProblem& problem, const TubeOptions& optio
   }
   // A start is worth most to the semismooth method, which then needs a few steps; the interior point needs
   // none.
-  const bool newton_first = start != nullptr || is_easy(problem);
+  const bool newton_first = start != nullptr || has_many_rows(problem) || is_easy(problem);
   TubeSolution first = newton_first ? solve_semismooth(problem, options, start, observer)
                                     : solve_interior_point(problem, options, observer);
   if (finished(first)) return first;
@@ -79,7 +83,7 @@ TubeSolution solve_as_given(const TubeProblem& problem, const TubeOptions& optio
 
 TubeSolution solve_in_good_units(const TubeProblem& problem, const TubeOptions& options,
                                  const TubeSolution* start, const Observer& observer) {
-  const auto normalised = internal::NormalisedProblem::make(problem);
+  const auto normalised = internal::NormalisedProblem::make(problem, options.threads);
   if (!normalised) return solve_as_given(problem, options, start, observer);
   std::optional<TubeSolution> moved;
   if (start != nullptr) moved = normalised->to_normalised(*start);

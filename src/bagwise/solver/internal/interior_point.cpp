@@ -49,7 +49,7 @@ class InteriorPoint {
       const std::vector<double> scale = kernel_scales(p_);
       for (Index j = 0; j < 2 * n_; ++j) {
         const std::size_t t = p_.task_of(static_cast<std::size_t>(j % n_));
-        alpha_[j] = std::min(alpha_[j], 1000 * room / std::max(scale[t], std::numeric_limits<double>::min()));
+        alpha_[j] = std::min(alpha_[j], 1000 * room / scale[t]);
       }
     }
     s_ = h_.max(0.0) + room;
@@ -78,7 +78,9 @@ class InteriorPoint {
     const Array infeasible = s_ - h_ - slack_;
     const TubePlanes dual = lagrangian_gradient(rows_, x_, alpha_);
     weight_ = (used_ > 0).select((slack_ / alpha_ + s_ / room).inverse(), 0.0);
-    if (!system_.factor(weight_, 1e-14 * sum_by_task(p_, weight_))) return false;
+    Array bias_weight = 1e-14 * sum_by_task(p_, weight_, rows_.threads());
+    bias_weight = (bias_weight > 0).select(bias_weight, bias_weight.sum());  // tasks without rows
+    if (!system_.factor(weight_, bias_weight)) return false;
 
     const Array zero = Array::Zero(2 * n_);
     Direction affine = direction(zero, zero, infeasible, dual);

@@ -35,12 +35,19 @@ class NewtonSystem {
   // The step for this gradient and these offsets.
   // Road 1 finds the reactions without cancellation, however large D is.
   [[nodiscard]] Step solve(const TubePlanes& gradient, const Eigen::ArrayXd& offset) const;
+  // The same without offsets; no reactions are returned.
+  [[nodiscard]] Step solve(const TubePlanes& gradient) const;
 
  private:
   [[nodiscard]] bool rows_are_cheaper(std::size_t sides) const;
   [[nodiscard]] bool factor_rows();
   [[nodiscard]] bool factor_features();
-  [[nodiscard]] Step solve_rows(const TubePlanes& gradient, const Eigen::ArrayXd& offset) const;
+  struct RowStep {
+    TubePlanes x;
+    Vector reaction;  // of sides_
+  };
+  [[nodiscard]] RowStep solve_rows(const TubePlanes& gradient, const Eigen::ArrayXd* offset) const;
+  [[nodiscard]] Eigen::ArrayXd side_reactions(const Vector& reaction, const Eigen::ArrayXd& offset) const;
   [[nodiscard]] TubePlanes solve_features(const TubePlanes& gradient) const;
   [[nodiscard]] std::vector<ColMatrix> task_grams() const;
 

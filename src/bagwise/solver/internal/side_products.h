@@ -18,7 +18,7 @@ Eigen::ArrayXd to_sides(const TubeMultipliers& multipliers);
 TubeMultipliers to_multipliers(const Eigen::ArrayXd& sides);
 
 // The sum of values over the sides of each task.
-Eigen::ArrayXd sum_by_task(const TubeProblem& problem, const Eigen::ArrayXd& sides);
+Eigen::ArrayXd sum_by_task(const TubeProblem& problem, const Eigen::ArrayXd& sides, unsigned threads);
 
 // side_j . x for every side: linear in x, without the constants of h_j.
 Eigen::ArrayXd side_products(const TubeRows& rows, const TubePlanes& x);
@@ -32,7 +32,8 @@ TubePlanes lagrangian_gradient(const TubeRows& rows, const TubePlanes& x, const 
 // x += s * step
 void add_scaled(TubePlanes& x, double s, const TubePlanes& step);
 
-// Per task the mean of (1 + 1/lambda_t) |a_i|^2: the scale of its part of the kernel.
+// Per task the mean of (1 + 1/lambda_t) |a_i|^2, of a sample where there are many rows: the scale of its part
+// of the kernel.
 std::vector<double> kernel_scales(const TubeProblem& problem);
 
 }  // namespace bagwise::internal
