@@ -38,8 +38,7 @@ TEST_CASE("cli: predict, evaluate and inspect take a kernel model", "[cli][predi
   REQUIRE(save_model(place.path("m.json"), kernel_model()).ok());
   const double expected[] = {score(3, 0), score(2, 0.5), score(0, -1), score(4, 4)};
   for (const std::string task : {"target", "source"}) {
-    const Outcome predicted =
-        place.run("predict --model m.json --input x.csv --exclude label --task " + task);
+    const Outcome predicted = place.run("predict --model m.json --input x.csv --task " + task);
     INFO(predicted.err);
     REQUIRE(predicted.status == 0);
     const auto lines = split(predicted.out, '\n');
