@@ -181,6 +181,13 @@ TEST_CASE("transfer: tables that differ in their features are refused unless the
                    {"s.csv", "bag,x1,x2,x3\nm,1,0,1\nm,2,0,2\nn,0,0,4\nn,1,0,3\no,3,0,2\no,2,0,1\n"}}));
     said(filled, kTransfer + " --uncertainty " + uncertainty);
     CHECK(model_in(filled)["tasks"] == model["tasks"]);
+    // At prediction too, where that is asked for: the target has no x3 still.
+    const std::string predict = "predict --model m.json --input t.csv";
+    CHECK(place.run(predict).status == 2);
+    CHECK_THAT(place.run(predict).err, Catch::Contains("t.csv:1") && Catch::Contains("\"x3\""));
+    CHECK(said(place, predict + " --align-features") == said(filled, predict));
+    const std::string evaluate = "evaluate --model m.json --input t.csv --proportions p.csv";
+    CHECK(told(place, evaluate + " --align-features") == told(filled, evaluate));
   }
 }
 
