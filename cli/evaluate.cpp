@@ -31,7 +31,7 @@ class Gathering {
   Gathering(std::string file, std::optional<ProportionTable> proportions)
       : file_(std::move(file)), by_table_(proportions.has_value()), ledger_(std::move(proportions)) {}
 
-  Result<void> add(const TableBlock& block, const std::vector<double>& f, const Probability& probability) {
+  Result<void> add(const TableBlock& block, const std::vector<double>& f, const Scorer& scorer) {
     rows_ += f.size();
     const bool by_bag = by_table_ || !block.rows.shares.empty();
     std::vector<std::uint32_t> bags;
@@ -43,7 +43,7 @@ class Gathering {
       soft_.resize(ledger_.bags().size());
     }
     for (std::size_t i = 0; i < f.size(); ++i) {
-      const double p = probability.of(f[i]);
+      const double p = scorer.probability(f[i]);
       if (by_bag) {
         hard_[bags[i]] += f[i] > 0 ? 1 : 0;
         soft_[bags[i]].add(p);
@@ -97,7 +97,7 @@ Result<Evaluation> evaluate(const Arguments& arguments, const std::string& model
   if (!model) return model.error();
   const auto task = model->find_task(arguments.text("task"));
   if (!task) return Error{"--task: " + task.error().message};
-  const Plane plane = raw_plane(*model, *task);
+  const Scorer scorer(*model, *task);
   const std::string input = arguments.text("input");
 
   TableOptions table = table_options(arguments, *model);
@@ -106,9 +106,9 @@ Result<Evaluation> evaluate(const Arguments& arguments, const std::string& model
   Gathering gathering(input, proportions);
   ProgressBar bar(arguments.flag("quiet"));
   const auto consume = [&](TableBlock&& block) -> Result<void> {
-    const auto f = finite_scores(plane, block, table.threads, input);
+    const auto f = finite_scores(scorer, block, table.threads, input);
     if (!f) return f.error();
-    return gathering.add(block, *f, model->tasks[*task].probability);
+    return gathering.add(block, *f, scorer);
   };
   if (auto read = stream_table(input, table, consume, bar.observer()); !read)
     return at_prediction(read.error());

@@ -36,9 +36,9 @@ double cosine(const Plane& a, const Plane& b) {
 
 double weight(const Plane& plane, std::size_t j) { return plane.weights[static_cast<Eigen::Index>(j)]; }
 
-// The part that all tasks share, on raw values; 0 where the model has none.
+// The part that all tasks share, on raw values; none where the model has none, or no planes at all.
 std::optional<Plane> shared_plane(const Model& model) {
-  if (model.shared_weights.empty()) return {};
+  if (model.shared_weights.empty() || model.expansion) return {};
   return raw_plane(model.scaling, model.shared_weights, 0);
 }
 

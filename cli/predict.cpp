@@ -28,12 +28,11 @@ struct Totals {
 
 // What prediction needs of a model, and where its labels come from.
 struct Predictor {
-  Plane plane;
-  Probability probability;
+  Scorer scorer;
   std::optional<double> threshold;  // on the probability; none: a score > 0 is positive
 
   [[nodiscard]] bool positive(double score) const {
-    return threshold ? probability.of(score) > *threshold : score > 0;
+    return threshold ? scorer.probability(score) > *threshold : score > 0;
   }
 };
 
@@ -59,8 +58,8 @@ std::string block_text(const TableBlock& block, const std::vector<double>& f, co
   parallel_for(pieces.size(), threads, [&](std::size_t p) {
     for (std::size_t i = p * kPiece; i < std::min((p + 1) * kPiece, f.size()); ++i) {
       const bool positive = predictor.positive(f[i]);
-      write_row(pieces[p].text, id_of(block.rows, i, block.first_row), f[i], predictor.probability.of(f[i]),
-                positive);
+      write_row(pieces[p].text, id_of(block.rows, i, block.first_row), f[i],
+                predictor.scorer.probability(f[i]), positive);
       pieces[p].positives += positive ? 1 : 0;
     }
   });
@@ -79,7 +78,7 @@ Result<Totals> predict_streaming(const std::string& input, const TableOptions& t
                                  const Observer& observer) {
   Totals totals;
   const auto consume = [&](TableBlock&& block) -> Result<void> {
-    const auto f = finite_scores(predictor.plane, block, table.threads, input);
+    const auto f = finite_scores(predictor.scorer, block, table.threads, input);
     if (!f) return f.error();
     unknown.count(block);
     // The heading goes out with the first rows: a table that cannot be read leaves nothing on standard
@@ -119,7 +118,7 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
     auto bags = ledger.enter(block, input);
     if (!bags) return bags.error();
     bag_of_row.insert(bag_of_row.end(), bags->begin(), bags->end());
-    const auto more = finite_scores(predictor.plane, block, table.threads, input);
+    const auto more = finite_scores(predictor.scorer, block, table.threads, input);
     if (!more) return more.error();
     unknown.count(block);
     f.insert(f.end(), more->begin(), more->end());
@@ -133,7 +132,7 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
   std::string text(kHeader);
   for (std::size_t i = 0; i < f.size(); ++i) {
     write_row(text, ids.empty() ? fmt::format("{}", i + 1) : csv_cell(ids[i]), f[i],
-              predictor.probability.of(f[i]), labels[i]);
+              predictor.scorer.probability(f[i]), labels[i]);
     if (text.size() < (1 << 16) && i + 1 < f.size()) continue;
     if (auto written = sink.write(text); !written) return written.error();
     text.clear();
@@ -175,7 +174,7 @@ Result<int> run(const Arguments& arguments) {
   auto sink = Sink::open(to_file ? output : "-");
   if (!sink) return sink.error();
 
-  Predictor predictor{raw_plane(*model, *task), model->tasks[*task].probability, {}};
+  Predictor predictor{Scorer(*model, *task), {}};
   if (arguments.has("threshold")) predictor.threshold = arguments.number("threshold");
   UnknownValues unknown(*model);
   const auto totals = predict(arguments, *model, predictor, unknown, *sink);

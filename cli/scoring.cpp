@@ -7,9 +7,9 @@
 
 namespace bagwise::cli {
 
-Result<std::vector<double>> finite_scores(const Plane& plane, const TableBlock& block, unsigned threads,
+Result<std::vector<double>> finite_scores(const Scorer& scorer, const TableBlock& block, unsigned threads,
                                           const std::string& file) {
-  auto f = scores(plane, block.rows.features.view(), threads);
+  auto f = scorer.scores(block.rows.features.view(), threads);
   for (std::size_t i = 0; i < f.size(); ++i) {
     if (!std::isfinite(f[i])) {
       return Error{fmt::format("the score of row {} is not a finite number; expected values near those the "

@@ -8,11 +8,12 @@
 #include "bagwise/core/result.h"
 #include "bagwise/data/read_table.h"
 #include "bagwise/methods/model.h"
+#include "bagwise/methods/scorer.h"
 
 namespace bagwise::cli {
 
 // The score of each row of the block. Error: one that is too large to be a number, with the row's number.
-Result<std::vector<double>> finite_scores(const Plane& plane, const TableBlock& block, unsigned threads,
+Result<std::vector<double>> finite_scores(const Scorer& scorer, const TableBlock& block, unsigned threads,
                                           const std::string& file);
 
 // Counts the rows whose text in a one-hot column is no value the model was trained on: all its features are

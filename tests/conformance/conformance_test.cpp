@@ -8,6 +8,7 @@
 #include "bagwise/evaluate/metrics.h"
 #include "bagwise/methods/registry.h"
 #include "bagwise/methods/scaling.h"
+#include "bagwise/methods/scorer.h"
 #include "bagwise/report/model_file.h"
 #include "support/bag_problems.h"
 
@@ -57,8 +58,8 @@ TEST_CASE("methods: the order of rows and of bags does not matter", "[methods][c
       REQUIRE(a.ok());
       REQUIRE(b.ok());
       CHECK(a->model.training.objective == Approx(b->model.training.objective).epsilon(2e-6));
-      const auto f = scores(raw_plane(a->model, 0), data.features.view());
-      const auto g = scores(raw_plane(b->model, 0), data.features.view());
+      const auto f = Scorer(a->model, 0).scores(data.features.view());
+      const auto g = Scorer(b->model, 0).scores(data.features.view());
       for (std::size_t i = 0; i < f.size(); ++i) CHECK(f[i] == Approx(g[i]).margin(0.02));
     }
   }
@@ -75,7 +76,7 @@ TEST_CASE("methods: singleton pure bags are supervised learning", "[methods][con
     REQUIRE(fitted.ok());
     CHECK_FALSE(fitted->model.training.warnings.empty());
     // Class means +-1 in each of four features, deviation 2: the best possible accuracy is Phi(1) = 0.841.
-    const auto f = scores(raw_plane(fitted->model, 0), data.features.view());
+    const auto f = Scorer(fitted->model, 0).scores(data.features.view());
     std::vector<double> p;
     for (double score : f) p.push_back(fitted->model.tasks[0].probability.of(score));
     CHECK(label_metrics(f, p, made.labels).accuracy > 0.80);
@@ -107,8 +108,8 @@ TEST_CASE("methods: a saved and loaded model is the same model", "[methods][conf
     const auto loaded = model_from_json(model_to_json(fitted->model), "model");
     REQUIRE(loaded.ok());
     CHECK(model_to_json(*loaded) == model_to_json(fitted->model));
-    CHECK(scores(raw_plane(*loaded, 0), data.features.view()) ==
-          scores(raw_plane(fitted->model, 0), data.features.view()));
+    CHECK(Scorer(*loaded, 0).scores(data.features.view()) ==
+          Scorer(fitted->model, 0).scores(data.features.view()));
   }
 }
 

@@ -1,5 +1,6 @@
 // Three bags of two people each, known only by their share of positives: who is positive?
 #include <bagwise/methods/registry.h>
+#include <bagwise/methods/scorer.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -16,6 +17,6 @@ int main() {
   const auto fit = bagwise::find_method("inv-cal")->fit({&target, 1}, {{"C", "4"}}, {});
   if (!fit) return std::puts(fit.error().text().c_str()), 2;
 
-  const auto f = bagwise::scores(bagwise::raw_plane(fit->model, 0), bagwise::DenseView{age, 6, 1});
+  const auto f = bagwise::Scorer(fit->model, 0).scores(bagwise::DenseView{age, 6, 1});
   for (std::size_t i = 0; i < 6; ++i) std::printf("age %g: %s\n", age[i], f[i] > 0 ? "positive" : "negative");
 }

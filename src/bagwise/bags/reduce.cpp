@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/bags/rows_by_bag.h"
 #include "bagwise/core/parallel.h"
 
 namespace bagwise {
@@ -25,16 +25,6 @@ void add_row(const CsrView& rows, std::size_t i, std::size_t bag, double bound, 
   moments.add_sparse_row(rows.index.subspan(from, count), rows.values.subspan(from, count));
 }
 
-// Row numbers sorted by bag, by number within a bag (counting sort).
-std::vector<std::size_t> rows_by_bag(const BaggedData& data) {
-  std::vector<std::size_t> next(data.bags.size() + 1, 0);
-  for (const std::uint32_t bag : data.bag_of_row) ++next[bag + std::size_t{1}];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<std::size_t> order(data.bag_of_row.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[next[data.bag_of_row[i]]++] = i;
-  return order;
-}
-
 }  // namespace
 
 // Rows are visited bag by bag and cut into pieces of kPieceRows. A bag that begins in a piece is summed in
@@ -47,7 +37,7 @@ ReducedBags reduce(const BaggedData& data, unsigned threads) {
 
   ReducedBags out{data.feature_names, data.bags, BagSums(data.bags.size(), columns), FeatureMoments(columns),
                   !data.bounds.empty()};
-  const std::vector<std::size_t> order = rows_by_bag(data);
+  const std::vector<std::size_t> order = RowsByBag(data.bag_of_row, data.bags.size()).row;
   const std::size_t pieces = (rows + kPieceRows - 1) / kPieceRows;
   std::vector<BagSums> carried(pieces);  // of the bag that runs over into the piece, if one does
   std::vector<FeatureMoments> moments(pieces);

@@ -9,6 +9,9 @@
 extern "C" {
 void dgemv_(const char* trans, const int* m, const int* n, const double* alpha, const double* a,
             const int* lda, const double* x, const int* incx, const double* beta, double* y, const int* incy);
+void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
+            const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
+            const double* beta, double* c, const int* ldc);
 void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* beta, double* c, const int* ldc);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
@@ -71,6 +74,23 @@ void dense_add_transposed(const double* a, std::size_t rows, std::size_t columns
   if (rows == 0 || columns == 0) return;
   const int m = as_int(columns), n = as_int(rows);
   dgemv_("N", &m, &n, &kUnit, a, &m, c, &kOne, &kUnit, out, &kOne);
+}
+
+// Row-major out is column-major out' = B' A', with B' and A' read in place.
+void dense_product(const double* a, std::size_t rows, const double* b, std::size_t columns, std::size_t inner,
+                   double* out) {
+  std::fill_n(out, rows * columns, 0.0);
+  if (rows == 0 || columns == 0 || inner == 0) return;
+  const int m = as_int(columns), n = as_int(rows), k = as_int(inner);
+  dgemm_("N", "N", &m, &n, &k, &kUnit, b, &m, a, &k, &kUnit, out, &m);
+}
+
+void dense_product_transposed(const double* a, std::size_t rows, const double* b, std::size_t columns,
+                              std::size_t inner, double* out) {
+  std::fill_n(out, rows * columns, 0.0);
+  if (rows == 0 || columns == 0 || inner == 0) return;
+  const int m = as_int(columns), n = as_int(rows), k = as_int(inner);
+  dgemm_("T", "N", &m, &n, &k, &kUnit, b, &k, a, &k, &kUnit, out, &m);
 }
 
 void add_column_gram(const double* a, std::size_t rows, std::size_t columns, ColMatrix& out) {

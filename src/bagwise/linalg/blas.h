@@ -1,4 +1,4 @@
-// The dense kernels that OpenBLAS does for us: Gram matrices, Cholesky factors, matrix times vector.
+// The dense kernels that OpenBLAS does for us: products, Gram matrices, Cholesky factors.
 //
 // OpenBLAS picks the CPU's kernels when it runs. Its own threads are never used (their number would change
 // the bits); who wants several threads runs fixed pieces with core/parallel.h while holding a SerialBlas.
@@ -24,6 +24,13 @@ class SerialBlas {
 void dense_multiply(const double* a, std::size_t rows, std::size_t columns, const double* x, double* out);
 void dense_add_transposed(const double* a, std::size_t rows, std::size_t columns, const double* c,
                           double* out);
+
+// out (rows x columns) = A B for A (rows x inner) and B (inner x columns), and = A B' for B (columns x
+// inner); all row-major.
+void dense_product(const double* a, std::size_t rows, const double* b, std::size_t columns, std::size_t inner,
+                   double* out);
+void dense_product_transposed(const double* a, std::size_t rows, const double* b, std::size_t columns,
+                              std::size_t inner, double* out);
 
 // Lower triangle of out (columns x columns) += A' A, for row-major A.
 void add_column_gram(const double* a, std::size_t rows, std::size_t columns, ColMatrix& out);

@@ -15,6 +15,11 @@ std::size_t column_count(const RowsView& rows) {
   return std::visit([](const auto& v) { return v.columns; }, rows);
 }
 
+std::span<const double> stored_values(const RowsView& rows) {
+  if (const auto* dense = std::get_if<DenseView>(&rows)) return {dense->values, dense->rows * dense->columns};
+  return std::get<CsrView>(rows).values;
+}
+
 DenseRows::DenseRows(std::size_t rows, std::size_t columns) : columns_(columns) {
   std::fill_n(append(rows), rows * columns, 0.0);
 }

@@ -41,6 +41,8 @@ using RowsView = std::variant<DenseView, CsrView>;
 
 std::size_t row_count(const RowsView& rows);
 std::size_t column_count(const RowsView& rows);
+// Every value that is stored, row by row: of sparse rows the entries alone.
+std::span<const double> stored_values(const RowsView& rows);
 
 struct Csr {
   std::vector<std::int64_t> start = {0};

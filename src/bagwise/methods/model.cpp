@@ -46,10 +46,12 @@ Plane raw_plane(const Scaling& scaling, const std::vector<double>& weights, doub
 
 Plane raw_plane(const Model& model, std::size_t task) {
   assert(task < model.tasks.size());
+  if (model.expansion) return {{}, model.tasks[task].bias};
   return raw_plane(model.scaling, model.tasks[task].weights, model.tasks[task].bias);
 }
 
 std::vector<double> scores(const Plane& plane, const RowsView& rows, unsigned threads) {
+  assert(static_cast<std::size_t>(plane.weights.size()) == column_count(rows));
   std::vector<double> out(row_count(rows));
   multiply(rows, plane.weights, out, threads);
   for (double& f : out) f += plane.bias;

@@ -39,8 +39,7 @@ struct Expansion {
 
 struct TaskModel {
   std::string name;
-  std::vector<double>
-      weights;  // one per feature, in the scaled space; of a kernel model one per row it expands in
+  std::vector<double> weights;  // one per feature, in the scaled space; of a kernel model one per row it has
   double bias = 0;
   Probability probability;
 };
@@ -93,6 +92,7 @@ struct Model {
 };
 
 // A linear model's task as a plane, with the scaling folded in: f(x) = weights . x + bias on raw rows.
+// A kernel model has no plane: it gets one without weights. What scores rows by any model is in scorer.h.
 struct Plane {
   Vector weights;
   double bias = 0;

@@ -2,9 +2,49 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace bagwise {
+namespace {
+
+Features scaled_part(const Scaling& scaling, const DenseView& rows, std::size_t from, std::size_t count) {
+  DenseRows out(rows.columns);
+  std::copy_n(rows.values + from * rows.columns, count * rows.columns, out.append(count));
+  apply(scaling, out);
+  return out;
+}
+
+Features scaled_part(const Scaling& scaling, const CsrView& rows, std::size_t from, std::size_t count) {
+  const auto begin = static_cast<std::size_t>(rows.start[from]);
+  const auto end = static_cast<std::size_t>(rows.start[from + count]);
+  const bool shifted =
+      std::any_of(scaling.shift.begin(), scaling.shift.end(), [](double s) { return s != 0; });
+  if (shifted) {
+    DenseRows out(count, rows.columns);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (auto k = static_cast<std::size_t>(rows.start[from + i]);
+           k < static_cast<std::size_t>(rows.start[from + i + 1]); ++k) {
+        out(i, static_cast<std::size_t>(rows.index[k])) = rows.values[k];
+      }
+    }
+    apply(scaling, out);
+    return out;
+  }
+  Csr out;
+  out.columns = rows.columns;
+  for (std::size_t i = 0; i < count; ++i) out.start.push_back(rows.start[from + i + 1] - rows.start[from]);
+  out.index.assign(rows.index.begin() + rows.start[from], rows.index.begin() + rows.start[from + count]);
+  for (std::size_t k = begin; k < end; ++k) {
+    const double factor =
+        scaling.factor.empty() ? 1.0 : scaling.factor[static_cast<std::size_t>(rows.index[k])];
+    out.values.push_back(rows.values[k] * factor);
+  }
+  return out;
+}
+
+}  // namespace
 
 Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names) {
   if (scale == Scale::kNone) return Scaling{};
@@ -39,6 +79,11 @@ void apply(const Scaling& scaling, DenseRows& rows) {
     for (std::size_t j = 0; j < rows.columns(); ++j)
       rows(i, j) = (rows(i, j) - scaling.shift[j]) * scaling.factor[j];
   }
+}
+
+Features scaled_rows(const Scaling& scaling, const RowsView& rows, std::size_t from, std::size_t count) {
+  assert(from + count <= row_count(rows));
+  return std::visit([&](const auto& view) { return scaled_part(scaling, view, from, count); }, rows);
 }
 
 }  // namespace bagwise

@@ -24,4 +24,7 @@ Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::spa
 // (row - shift) * factor for every row: means of scaled rows are scaled means of rows.
 void apply(const Scaling& scaling, DenseRows& rows);
 
+// Rows [from, from + count) as the weights see them. Sparse rows stay sparse unless a shift fills them up.
+Features scaled_rows(const Scaling& scaling, const RowsView& rows, std::size_t from, std::size_t count);
+
 }  // namespace bagwise

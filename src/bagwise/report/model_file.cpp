@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "bagwise/core/atomic_file.h"
+#include "bagwise/report/internal/expansion_json.h"
+#include "bagwise/report/internal/json_section.h"
 #include "bagwise/report/training_json.h"
 
 namespace bagwise {
@@ -28,16 +30,6 @@ std::uint64_t fnv1a(std::string_view bytes) {
 std::string checksum_of(const Json& document) {
   return fmt::format("fnv1a64:{:016x}", fnv1a(to_text(document)));
 }
-
-// The first fault found; those after it mostly follow from it.
-struct FirstFault {
-  std::string message;
-
-  void add(std::string found) {
-    if (message.empty()) message = std::move(found);
-  }
-  [[nodiscard]] bool none() const { return message.empty(); }
-};
 
 // What no parser should be trusted with: nesting that would overrun the stack, and objects made of endless
 // members.
@@ -84,85 +76,6 @@ Json parse(std::string_view text, FirstFault& fault) {
   }
   return {};
 }
-
-const char* kind_of(const Json& value) { return value.type_name(); }
-
-// One object of the document. A getter that does not find what it should adds a fault (the key, what was
-// found, what was expected) and returns something empty.
-class Section {
- public:
-  Section(const Json& value, std::string name, FirstFault& fault)
-      : value_(value), name_(std::move(name)), fault_(fault) {
-    if (!value.is_object()) {
-      fault_.add(fmt::format("\"{}\" is of type {}; expected an object", name_, kind_of(value)));
-    }
-  }
-
-  [[nodiscard]] bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-  [[nodiscard]] const Json& at(const char* key) const {
-    static const Json kNothing;
-    if (has(key)) return *value_.find(key);
-    fault_.add(fmt::format("has no \"{}\"", path(key)));
-    return kNothing;
-  }
-  [[nodiscard]] Section section(const char* key) const { return {at(key), path(key), fault_}; }
-  [[nodiscard]] std::string text(const char* key) const { return text(at(key), key); }
-  [[nodiscard]] double number(const char* key) const { return number(at(key), key); }
-  [[nodiscard]] std::uint64_t count(const char* key) const {
-    const Json& value = at(key);
-    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-    fault_.add(fmt::format("\"{}\" is {}; expected a whole number from 0", path(key), shown(value)));
-    return 0;
-  }
-  [[nodiscard]] const Json& array(const char* key) const {
-    static const Json kEmpty = Json::array();
-    const Json& value = at(key);
-    if (value.is_array()) return value;
-    fault_.add(fmt::format("\"{}\" is of type {}; expected an array", path(key), kind_of(value)));
-    return kEmpty;
-  }
-  [[nodiscard]] std::vector<double> numbers(const char* key) const {
-    std::vector<double> out;
-    for (const Json& value : array(key)) out.push_back(number(value, key));
-    return out;
-  }
-  [[nodiscard]] std::vector<std::string> texts(const char* key) const {
-    std::vector<std::string> out;
-    for (const Json& value : array(key)) out.push_back(text(value, key));
-    return out;
-  }
-  [[nodiscard]] std::vector<bool> flags(const char* key) const {
-    std::vector<bool> out;
-    for (const Json& value : array(key)) {
-      if (!value.is_boolean())
-        fault_.add(fmt::format("\"{}\" has {}; expected true or false", path(key), shown(value)));
-      out.push_back(value == Json(true));
-    }
-    return out;
-  }
-  [[nodiscard]] FirstFault& fault() const { return fault_; }
-
- private:
-  [[nodiscard]] std::string path(const char* key) const { return name_.empty() ? key : name_ + "." + key; }
-  static std::string shown(const Json& value) {
-    const std::string text = to_text(value);
-    return text.size() <= 40 ? text : fmt::format("of type {}", kind_of(value));
-  }
-  [[nodiscard]] double number(const Json& value, const char* key) const {
-    if (value.is_number()) return value.get<double>();
-    fault_.add(fmt::format("\"{}\" has {}; expected a finite number", path(key), shown(value)));
-    return 0;
-  }
-  [[nodiscard]] std::string text(const Json& value, const char* key) const {
-    if (value.is_string()) return value.get<std::string>();
-    fault_.add(fmt::format("\"{}\" has {}; expected text", path(key), shown(value)));
-    return {};
-  }
-
-  const Json& value_;
-  std::string name_;
-  FirstFault& fault_;
-};
 
 std::vector<std::pair<std::string, OptionValue>> options_from(const Json& options, FirstFault& fault) {
   std::vector<std::pair<std::string, OptionValue>> out;
@@ -247,6 +160,7 @@ Model model_from(const Json& document, FirstFault& fault) {
   model.fill = top.numbers("fill");
   const Section scaling = top.section("scaling");
   model.scaling = {scaling.text("kind"), scaling.numbers("shift"), scaling.numbers("factor")};
+  if (top.has("expansion")) model.expansion = expansion_from(top.section("expansion"));
   for (const Json& value : top.array("tasks")) {
     const Section task(value, fmt::format("tasks[{}]", model.tasks.size()), fault);
     const Section probability = task.section("probability");
@@ -255,14 +169,11 @@ Model model_from(const Json& document, FirstFault& fault) {
                            task.number("bias"),
                            {probability.number("slope"), probability.number("offset")}});
   }
+  if (top.has("shared_weights")) model.shared_weights = top.numbers("shared_weights");
   static_cast<void>(top.section("options"));
   model.options = options_from(top.at("options"), fault);
   model.training = training_from(top.section("training"));
   return model;
-}
-
-bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
 bool is_utf8(const std::string& text) {
@@ -274,10 +185,10 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-void check_size(const char* what, std::size_t found, std::size_t features, bool may_be_empty,
-                FirstFault& fault) {
-  if (found == features || (may_be_empty && found == 0)) return;
-  fault.add(fmt::format("{} has {} numbers; expected one per feature, {}", what, found, features));
+void check_size(const char* what, std::size_t found, std::size_t expected, bool may_be_empty,
+                FirstFault& fault, const char* per = "feature") {
+  if (found == expected || (may_be_empty && found == 0)) return;
+  fault.add(fmt::format("{} has {} numbers; expected one per {}, {}", what, found, per, expected));
 }
 
 void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fault) {
@@ -287,8 +198,8 @@ void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fa
       task.at_bound.size() != task.shift.size() || !(task.angles.empty() || task.angles.size() == tasks)) {
     fault.add(fmt::format("the report of task \"{}\" does not have one number per bag", task.name));
   }
-  if (!all_finite({task.norm, task.own_norm, task.shared_part}) || !all_finite(task.angles) ||
-      !all_finite(task.residual) || !all_finite(task.shift)) {
+  if (!std::isfinite(task.norm) || !std::isfinite(task.own_norm) || !std::isfinite(task.shared_part) ||
+      !all_finite(task.angles) || !all_finite(task.residual) || !all_finite(task.shift)) {
     fault.add(fmt::format("the report of task \"{}\" has a number that is not finite", task.name));
   }
 }
@@ -297,13 +208,18 @@ void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fa
 void check_model(const Model& model, FirstFault& fault) {
   const std::size_t features = model.features.size();
   if (model.tasks.empty()) fault.add("has no tasks; expected at least one");
+  if (model.expansion) check_expansion(*model.expansion, features, fault);
+  const std::size_t weights = model.expansion ? model.expansion->rows.rows() : features;
+  const char* per = model.expansion ? "row of the expansion" : "feature";
   for (const TaskModel& task : model.tasks) {
-    check_size("a task's \"weights\"", task.weights.size(), features, false, fault);
+    check_size("a task's \"weights\"", task.weights.size(), weights, false, fault, per);
     if (!all_finite(task.weights) || !std::isfinite(task.bias) || !std::isfinite(task.probability.slope) ||
         !std::isfinite(task.probability.offset)) {
       fault.add(fmt::format("the plane of task \"{}\" has a number that is not finite", task.name));
     }
   }
+  check_size("\"shared_weights\"", model.shared_weights.size(), weights, true, fault, per);
+  if (!all_finite(model.shared_weights)) fault.add("\"shared_weights\" has a number that is not finite");
   const std::string& kind = model.scaling.kind;
   if (kind != "none" && kind != "standard" && kind != "maxabs") {
     fault.add(fmt::format("\"scaling.kind\" is \"{}\"; expected none, standard or maxabs", kind));
@@ -339,6 +255,7 @@ Json document_of(const Model& model) {
   document["fill"] = model.fill;
   document["scaling"] = {
       {"kind", model.scaling.kind}, {"shift", model.scaling.shift}, {"factor", model.scaling.factor}};
+  if (model.expansion) document["expansion"] = expansion_json(*model.expansion);
   document["tasks"] = Json::array();
   for (const TaskModel& task : model.tasks) {
     document["tasks"].push_back(
@@ -347,6 +264,7 @@ Json document_of(const Model& model) {
          {"bias", task.bias},
          {"probability", {{"slope", task.probability.slope}, {"offset", task.probability.offset}}}});
   }
+  if (!model.shared_weights.empty()) document["shared_weights"] = model.shared_weights;
   document["options"] = to_json(model.options);
   document["training"] = to_json(model.training);
   return document;

@@ -39,6 +39,35 @@ std::vector<double> awkward_numbers(Rng& rng, std::size_t count) {
   return out;
 }
 
+Features random_rows(Rng& rng, std::size_t rows, std::size_t columns) {
+  if (rng.below(2) == 0) {
+    DenseRows out(rows, columns);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j) out(i, j) = awkward(rng);
+    return out;
+  }
+  Csr out;
+  out.columns = columns;
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (rng.below(3) != 0) continue;
+      out.index.push_back(static_cast<std::int32_t>(j));
+      out.values.push_back(awkward(rng));
+    }
+    out.start.push_back(static_cast<std::int64_t>(out.index.size()));
+  }
+  return out;
+}
+
+// Makes a kernel model of it: rows to expand in, and a weight for each.
+void add_expansion(Model& model, std::size_t rows, Rng& rng) {
+  const auto kind = names(KernelKind{})[rng.below(3)].second;
+  model.expansion = Expansion{{kind, 1e-3 + rng.uniform(), 1 + static_cast<int>(rng.below(5))},
+                              random_rows(rng, rows, model.features.size())};
+  for (TaskModel& task : model.tasks) task.weights = awkward_numbers(rng, rows);
+  if (!model.shared_weights.empty()) model.shared_weights = awkward_numbers(rng, rows);
+}
+
 Model random_model(std::uint64_t seed, std::size_t features) {
   Rng rng(seed);
   Model model;
@@ -59,6 +88,7 @@ Model random_model(std::uint64_t seed, std::size_t features) {
                            awkward(rng),
                            {awkward(rng), awkward(rng)}});
   }
+  if (rng.below(2) == 0) model.shared_weights = awkward_numbers(rng, features);
   model.options = {{"scale", std::string("none")},
                    {"C", 1.0},
                    {"restarts", std::int64_t{-3}},
@@ -83,8 +113,21 @@ Model random_model(std::uint64_t seed, std::size_t features) {
 }
 
 bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
-bool same(const std::vector<double>& a, const std::vector<double>& b) {
+bool same(std::span<const double> a, std::span<const double> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same(x, y); });
+}
+bool same(const Features& a, const Features& b) {
+  if (a.rows() != b.rows() || a.columns() != b.columns() || a.sparse() != b.sparse()) return false;
+  if (!same(stored_values(a.view()), stored_values(b.view()))) return false;
+  if (!a.sparse()) return true;
+  const auto x = std::get<CsrView>(a.view()), y = std::get<CsrView>(b.view());
+  return std::equal(x.start.begin(), x.start.end(), y.start.begin(), y.start.end()) &&
+         std::equal(x.index.begin(), x.index.end(), y.index.begin(), y.index.end());
+}
+bool same(const std::optional<Expansion>& a, const std::optional<Expansion>& b) {
+  if (!a || !b) return !a && !b;
+  return a->kernel.kind == b->kernel.kind && same(a->kernel.gamma, b->kernel.gamma) &&
+         a->kernel.degree == b->kernel.degree && same(a->rows, b->rows);
 }
 bool same(const Model& a, const Model& b) {
   bool tasks = a.tasks.size() == b.tasks.size();
@@ -95,7 +138,8 @@ bool same(const Model& a, const Model& b) {
             same(a.tasks[t].probability.offset, b.tasks[t].probability.offset);
   }
   const TrainingReport &x = a.training, &y = b.training;
-  return tasks && a.method == b.method && a.features == b.features && a.one_hot == b.one_hot &&
+  return tasks && same(a.expansion, b.expansion) && same(a.shared_weights, b.shared_weights) &&
+         a.method == b.method && a.features == b.features && a.one_hot == b.one_hot &&
          a.missing == b.missing && same(a.fill, b.fill) && a.scaling.kind == b.scaling.kind &&
          same(a.scaling.shift, b.scaling.shift) && same(a.scaling.factor, b.scaling.factor) &&
          a.options == b.options && same(x.objective, y.objective) && x.dual_objective == y.dual_objective &&
@@ -129,7 +173,9 @@ std::string with_right_checksum(std::string text) {
 
 TEST_CASE("model_file: what is written reads back to the same bits", "[report][model_file]") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Model model = random_model(seed, seed % 7);
+    Model model = random_model(seed, seed % 7);
+    Rng rng(seed);
+    if (seed % 3 == 0) add_expansion(model, seed % 5, rng);
     const std::string text = model_to_json(model);
     const auto loaded = model_from_json(text, "m.json");
     INFO(seed << "\n" << text);
@@ -216,6 +262,59 @@ TEST_CASE("model_file: a key missing or of the wrong type is named", "[report][m
   }
 }
 
+TEST_CASE("model_file: a fault of a kernel model's rows is named", "[report][model_file]") {
+  Model model = random_model(2, 3);
+  model.expansion = Expansion{{KernelKind::kRbf, 0.5, 3}, Csr{{0, 2, 3}, {0, 2, 1}, {0.5, 0.25, 4}, 3}};
+  for (TaskModel& task : model.tasks) task.weights = {1, 2};
+  model.shared_weights = {3, 4};
+  const std::string text = model_to_json(model);
+  REQUIRE(fault_of(text).empty());
+  model.expansion->rows = DenseRows(2, 3);
+  const std::string dense_text = model_to_json(model);
+  REQUIRE(fault_of(dense_text).empty());
+  using Edit = std::pair<std::string, std::string>;
+  const std::vector<std::pair<Edit, std::string>> edits = {
+      {{"\"rbf\"", "\"rbg\""}, "\"expansion.kernel\" is \"rbg\"; expected linear, rbf or poly"},
+      {{"\"gamma\":0.5", "\"gamma\":0.0"}, "\"expansion.gamma\" is 0"},
+      {{"\"gamma\":0.5", "\"gamma\":-1.5"}, "\"expansion.gamma\" is -1.5; expected a finite number above 0"},
+      {{"\"gamma\":0.5", "\"gamma\":null"}, "expected a finite number"},
+      {{"\"degree\":3", "\"degree\":0"}, "\"expansion.degree\" is 0; expected a whole number from 1"},
+      {{"\"degree\":3", "\"degree\":4294967296"}, "\"expansion.degree\" is 4294967296"},
+      {{"\"columns\":3", "\"columns\":4"}, "expected one per feature, 3"},
+      {{"\"columns\":3", "\"columns\":2"}, "\"expansion.index\" has 2; expected columns from 0 to 1"},
+      {{"\"rows\":2", "\"rows\":3"}, "in 3 ascending steps"},
+      {{"\"rows\":2", "\"rows\":99999999999999"}, "too large"},
+      {{"\"start\":[0,2,3]", "\"start\":[0,3,2]"}, "\"expansion.start\" does not run from 0 to 3"},
+      {{"\"start\":[0,2,3]", "\"start\":[1,2,3]"}, "\"expansion.start\" does not run from 0 to 3"},
+      {{"\"start\":[0,2,3]", "\"start\":[]"}, "\"expansion.start\""},
+      {{"\"start\":[0,2,3]", "\"start\":[0,2.5,3]"}, "expected a whole number from 0"},
+      {{"\"index\":[0,2,1]", "\"index\":[2,0,1]"}, "\"expansion.index\" does not ascend within row 0"},
+      {{"\"index\":[0,2,1]", "\"index\":[0,0,1]"}, "\"expansion.index\" does not ascend within row 0"},
+      {{"\"index\":[0,2,1]", "\"index\":[0,3,1]"}, "\"expansion.index\" has 3; expected columns from 0 to 2"},
+      {{"\"index\":[0,2,1]", "\"index\":[0,2]"}, "expected one per value, 3"},
+      {{"\"index\":[0,2,1]", "\"index\":[-1,2,1]"}, "expected a whole number from 0"},
+      {{"\"weights\":[1.0,2.0]", "\"weights\":[1.0]"}, "expected one per row of the expansion, 2"},
+      {{"\"shared_weights\": [3.0,", "\"shared_weights\": ["}, "\"shared_weights\" has 1 numbers"},
+      {{"\"shared_weights\": [3.0", "\"shared_weights\": [\"x\""}, "expected a finite number"},
+      {{"\"expansion\": {", "\"expansion\": 3, \"e\": {"}, "expected an object"},
+  };
+  for (const auto& [edit, expected] : edits) {
+    const std::string edited = with_right_checksum(replaced(text, edit.first, edit.second));
+    CHECK_THAT(fault_of(edited), Catch::Contains(expected));
+  }
+  const std::vector<std::pair<Edit, std::string>> dense_edits = {
+      {{"\"rows\":2", "\"rows\":3"}, "\"expansion.values\" has 6 numbers; expected 3 rows of 3"},
+      {{"\"columns\":3", "\"columns\":0"}, "expected 2 rows of 0"},
+      {{"\"columns\":3", "\"columns\":2"}, "expected 2 rows of 2"},
+      {{"\"values\":[0.0,", "\"values\":[null,"}, "expected a finite number"},
+      {{"\"values\":[0.0,", "\"v\":[0.0,"}, "has no \"expansion.values\""},
+  };
+  for (const auto& [edit, expected] : dense_edits) {
+    const std::string edited = with_right_checksum(replaced(dense_text, edit.first, edit.second));
+    CHECK_THAT(fault_of(edited), Catch::Contains(expected));
+  }
+}
+
 TEST_CASE("model_file: what is no model at all is refused", "[report][model_file]") {
   CHECK_THAT(fault_of("[1,2]"), Catch::Contains("expected an object"));
   CHECK_THAT(fault_of("{}"), Catch::Contains("not a bagwise model"));
@@ -243,6 +342,16 @@ TEST_CASE("model_file: a number that is not finite is never written", "[report][
   CHECK_FALSE(save_model(path, model).ok());
   model = random_model(2, 3);
   model.features[0] = "\xFF latin";
+  CHECK_FALSE(save_model(path, model).ok());
+  model = random_model(2, 3);
+  model.shared_weights = {1, nan, 3};
+  CHECK_FALSE(save_model(path, model).ok());
+  DenseRows rows(1, 3);
+  rows(0, 2) = nan;
+  model = random_model(2, 3);
+  model.expansion = Expansion{{KernelKind::kPoly, 1, 2}, std::move(rows)};
+  model.shared_weights.clear();
+  for (TaskModel& task : model.tasks) task.weights = {1};
   CHECK_FALSE(save_model(path, model).ok());
   CHECK(std::filesystem::is_empty(folder));
 

@@ -3,82 +3,21 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "bagwise/core/random.h"
 #include "bagwise/solver/internal/algorithms.h"
 #include "support/tube_certificate.h"
+#include "support/tube_problems.h"
 
 namespace bagwise {
 namespace {
 
 using test::expect_optimal;
+using test::log_uniform;
+using test::make_random;
 using test::NaiveTube;
+using test::Shape;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct RandomProblem {
-  DenseRows dense;
-  Csr sparse;
-  TubeProblem problem;
-};
-
-struct Shape {
-  std::size_t rows = 30, features = 10, tasks = 1;
-  double cost = 1;
-  bool shifted = false, one_sided = false, sparse = false, deficient = false;
-};
-
-double log_uniform(Rng& rng, double low, double high) {
-  return std::exp(std::log(low) + rng.uniform() * std::log(high / low));
-}
-
-std::unique_ptr<RandomProblem> make_random(Rng& rng, const Shape& shape) {
-  auto out = std::make_unique<RandomProblem>();
-  TubeProblem& p = out->problem;
-  out->dense = DenseRows(shape.rows, shape.features);
-  DenseRows& a = out->dense;
-  for (std::size_t i = 0; i < shape.rows; ++i) {
-    for (std::size_t j = 0; j < shape.features; ++j) {
-      a(i, j) = shape.sparse && rng.below(4) != 0 ? 0.0 : rng.normal();
-      if (shape.deficient && j % 2 == 1) a(i, j) = a(i, j - 1);  // collinear columns
-    }
-    if (shape.deficient && i % 3 == 2)
-      std::copy_n(a.row(i - 1).data(), shape.features, a.row(i).data());  // equal rows
-    p.task.push_back(static_cast<std::uint32_t>(rng.below(shape.tasks)));
-    p.target.push_back(std::round(4 * rng.normal()) / 2);  // ties on purpose
-    p.tube.push_back(rng.below(3) == 0 ? 0.0 : 0.3 * rng.uniform());
-    p.cost_above.push_back(shape.one_sided && rng.below(3) == 0 ? 0.0 : shape.cost * (0.5 + rng.uniform()));
-    p.cost_below.push_back(shape.one_sided && rng.below(3) == 0 ? 0.0 : shape.cost * (0.5 + rng.uniform()));
-  }
-  p.lambda.clear();
-  for (std::size_t t = 0; t < shape.tasks; ++t) {
-    p.lambda.push_back(rng.below(4) == 0 ? kInfinity : log_uniform(rng, 1e-3, 1e3));
-    if (shape.shifted) {
-      Vector u(static_cast<Eigen::Index>(shape.features));
-      for (double& x : u) x = rng.normal();
-      p.direction.push_back(u / u.norm());
-    }
-  }
-  for (std::size_t i = 0; shape.shifted && i < shape.rows; ++i) {
-    p.shift_above.push_back(-0.2 * rng.uniform());
-    p.shift_below.push_back(-0.2 * rng.uniform());
-  }
-  if (shape.sparse) {
-    out->sparse.columns = shape.features;
-    for (std::size_t i = 0; i < shape.rows; ++i) {
-      for (std::size_t j = 0; j < shape.features; ++j) {
-        if (a(i, j) == 0) continue;
-        out->sparse.index.push_back(static_cast<std::int32_t>(j));
-        out->sparse.values.push_back(a(i, j));
-      }
-      out->sparse.start.push_back(static_cast<std::int64_t>(out->sparse.values.size()));
-    }
-    p.rows = out->sparse.view();
-  } else {
-    p.rows = out->dense.view();
-  }
-  return out;
-}
 
 TubeProblem one_feature(const DenseRows& rows, std::vector<double> y, double tube, double cost) {
   TubeProblem p;
@@ -242,25 +181,6 @@ TEST_CASE("tube_regression: problems solved by hand have their known answers", "
     const auto s = solve_tube_regression(p);
     CHECK(s.report.primal == 0);
     CHECK(s.planes.bias[0] < -2.9);
-  }
-}
-
-TEST_CASE("tube_regression: one task with lambda equals cost times (1 + lambda)/lambda without",
-          "[solver][tube]") {
-  Rng rng(5);
-  for (const double lambda : {1e-3, 0.1, 1.0, 50.0}) {
-    const auto made = make_random(rng, {.rows = 40, .features = 8, .cost = 0.7});
-    TubeProblem& p = made->problem;
-    p.lambda = {lambda};
-    const auto with = solve_tube_regression(p, {.gap_tolerance = 1e-10});
-    for (auto* costs : {&p.cost_above, &p.cost_below}) {
-      for (double& c : *costs) c *= (1 + lambda) / lambda;
-    }
-    p.lambda = {kInfinity};
-    const auto without = solve_tube_regression(p, {.gap_tolerance = 1e-10});
-    CHECK(with.report.primal * (1 + lambda) / lambda == Approx(without.report.primal).epsilon(1e-8));
-    CHECK((with.planes.weights(0) - without.planes.weights(0)).norm() <=
-          1e-4 * without.planes.weights(0).norm());
   }
 }
 

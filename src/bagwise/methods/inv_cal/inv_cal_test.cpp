@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "bagwise/methods/scorer.h"
 #include "support/bag_problems.h"
 
 namespace bagwise {
@@ -111,8 +112,8 @@ TEST_CASE("inv_cal: scaling changes units, not what a scaled problem means", "[m
     const auto plain = fit_inv_cal({"target", reduce(other)}, o, {});
     REQUIRE(plain.ok());
     CHECK(scaled->model.training.objective == Approx(plain->model.training.objective).epsilon(1e-8));
-    const auto a = scores(raw_plane(scaled->model, 0), data.features.view());
-    const auto b = scores(raw_plane(plain->model, 0), other.features.view());
+    const auto a = Scorer(scaled->model, 0).scores(data.features.view());
+    const auto b = Scorer(plain->model, 0).scores(other.features.view());
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(1e-4).margin(1e-4));
   }
 }

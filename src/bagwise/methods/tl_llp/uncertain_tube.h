@@ -44,7 +44,7 @@ double uncertain_value(const UncertainTube& tube, const TubePlanes& planes, unsi
 struct RoundsOptions {
   double tolerance = 1e-3;  // stop when |F_i - F_{i-1}| <= tolerance * max(|F_i|, |F_{i-1}|)
   int max_rounds = 20;
-  TubeOptions solve;
+  TubeOptions solve = {};
 };
 
 enum class RoundsEnd {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bagwise/linalg/compensated.h"
-#include "bagwise/solver/internal/tube_rows.h"
+#include "bagwise/solver/internal/best_bias.h"
+#include "bagwise/solver/internal/blocks.h"
+#include "bagwise/solver/internal/side_products.h"
 
 namespace bagwise {
 namespace {
@@ -39,157 +42,137 @@ std::vector<double> along_directions(const TubeProblem& p, const std::vector<Vec
   return g;
 }
 
-double value_of(const TubeProblem& p, const TubePlanes& planes, unsigned threads) {
+// Adds term(i, sum) of every row to a compensated sum, in blocks.
+template <class Term>
+CompensatedSum sum_rows(std::size_t n, unsigned threads, const Term& term) {
+  CompensatedSum sum;
+  const auto block = [&](std::size_t from, std::size_t to, CompensatedSum& part) {
+    for (std::size_t i = from; i < to; ++i) term(i, part);
+  };
+  for (const auto& part : internal::parts_of_blocks(n, threads, CompensatedSum{}, block)) sum.add(part);
+  return sum;
+}
+
+internal::Unbiased unbiased(const TubeProblem& p, const TubePlanes& planes, unsigned threads) {
   const auto w = task_weights(p, planes);
-  const auto g = along_directions(p, w);
-  Vector z;
-  TubeRows(p, threads).multiply(w, z);
-  CompensatedSum loss;
-  for (std::size_t i = 0; i < p.size(); ++i) {
+  internal::Unbiased out{{}, along_directions(p, w)};
+  TubeRows(p, threads).multiply(w, out.z);
+  return out;
+}
+
+double primal_value(const TubeProblem& p, const TubePlanes& planes, const internal::Unbiased& rows,
+                    unsigned threads) {
+  CompensatedSum loss = sum_rows(p.size(), threads, [&](std::size_t i, CompensatedSum& sum) {
     const std::size_t t = p.task_of(i);
-    const double r = z[as_index(i)] + planes.bias[t] - p.target[i];
-    loss.add(p.cost_above[i] * std::max(0.0, r + at(p.shift_above, i) * g[t] - p.tube[i]));
-    loss.add(p.cost_below[i] * std::max(0.0, -r + at(p.shift_below, i) * g[t] - p.tube[i]));
-  }
+    const double r = rows.z[as_index(i)] + planes.bias[t] - p.target[i], g = rows.along[t];
+    sum.add(p.cost_above[i] * std::max(0.0, r + at(p.shift_above, i) * g - p.tube[i]));
+    sum.add(p.cost_below[i] * std::max(0.0, -r + at(p.shift_below, i) * g - p.tube[i]));
+  });
   loss.add(regulariser(p, planes));
   return loss.value();
 }
 
-double dual_value(const TubeProblem& p, const TubeMultipliers& m, const TubePlanes& planes) {
-  CompensatedSum sum;
-  for (std::size_t i = 0; i < p.size(); ++i) {
+double dual_value(const TubeProblem& p, const TubeMultipliers& m, const TubePlanes& planes,
+                  unsigned threads) {
+  CompensatedSum value = sum_rows(p.size(), threads, [&](std::size_t i, CompensatedSum& sum) {
     sum.add(p.target[i] * (m.below[i] - m.above[i]));
     sum.add(-p.tube[i] * (m.below[i] + m.above[i]));
-  }
-  sum.add(-regulariser(p, planes));
-  return sum.value();
+  });
+  value.add(-regulariser(p, planes));
+  return value.value();
 }
 
 }  // namespace
 
 double primal_value(const TubeProblem& problem, const TubePlanes& planes, unsigned threads) {
-  return value_of(problem, planes, threads);
+  return primal_value(problem, planes, unbiased(problem, planes, threads), threads);
 }
 
 double dual_value(const TubeProblem& problem, const TubeMultipliers& multipliers) {
-  return dual_value(problem, multipliers, internal::planes_of(problem, multipliers, 1));
+  return dual_value(problem, multipliers, internal::planes_of(problem, multipliers, 1), 1);
 }
 
 namespace internal {
 
-void make_feasible(const TubeProblem& p, TubeMultipliers& m) {
-  const std::size_t n = p.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    m.above[i] = std::clamp(m.above[i], 0.0, p.cost_above[i]);
-    m.below[i] = std::clamp(m.below[i], 0.0, p.cost_below[i]);
-  }
-  for (std::size_t t = 0; t < p.tasks(); ++t) {
-    // Twice: the second pass takes away what rounding left of the first.
-    for (int pass = 0; pass < 2; ++pass) {
-      CompensatedSum sum;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (p.task_of(i) != t) continue;
-        sum.add(m.below[i]);
-        sum.add(-m.above[i]);
-      }
-      const double excess = sum.value();
-      if (excess == 0) break;
-      // Too much `below`: shrink it where it is positive, by shares; too much `above`: likewise.
-      auto& large = excess > 0 ? m.below : m.above;
-      CompensatedSum total;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (p.task_of(i) == t) total.add(large[i]);
-      }
-      const double keep = std::max(0.0, 1 - std::abs(excess) / total.value());
-      for (std::size_t i = 0; i < n; ++i) {
-        if (p.task_of(i) == t) large[i] *= keep;
-      }
+void make_feasible(const TubeProblem& p, TubeMultipliers& m, unsigned threads) {
+  over_blocks(p.size(), threads, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      m.above[i] = std::clamp(m.above[i], 0.0, p.cost_above[i]);
+      m.below[i] = std::clamp(m.below[i], 0.0, p.cost_below[i]);
     }
+  });
+  struct Totals {
+    CompensatedSum above, below;
+  };
+  // Twice: the second pass takes away what rounding left of the first.
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto parts = parts_of_blocks(p.size(), threads, std::vector<Totals>(p.tasks()),
+                                       [&](std::size_t from, std::size_t to, std::vector<Totals>& part) {
+                                         for (std::size_t i = from; i < to; ++i) {
+                                           part[p.task_of(i)].above.add(m.above[i]);
+                                           part[p.task_of(i)].below.add(m.below[i]);
+                                         }
+                                       });
+    // Too much `below`: shrink it where it is positive, by shares; too much `above`: likewise.
+    std::vector<double> keep_above(p.tasks(), 1.0), keep_below(p.tasks(), 1.0);
+    bool balanced = true;
+    for (std::size_t t = 0; t < p.tasks(); ++t) {
+      Totals total;
+      for (const auto& part : parts) {
+        total.above.add(part[t].above);
+        total.below.add(part[t].below);
+      }
+      CompensatedSum difference = total.below;
+      difference.add({-total.above.high, -total.above.low});
+      const double excess = difference.value();
+      if (excess == 0) continue;
+      balanced = false;
+      const double large = (excess > 0 ? total.below : total.above).value();
+      (excess > 0 ? keep_below : keep_above)[t] = std::max(0.0, 1 - std::abs(excess) / large);
+    }
+    if (balanced) break;
+    over_blocks(p.size(), threads, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        m.above[i] *= keep_above[p.task_of(i)];
+        m.below[i] *= keep_below[p.task_of(i)];
+      }
+    });
   }
 }
 
 TubePlanes planes_of(const TubeProblem& p, const TubeMultipliers& m, unsigned threads) {
-  Vector c(as_index(p.size()));
-  for (std::size_t i = 0; i < p.size(); ++i) c[as_index(i)] = m.below[i] - m.above[i];
-  auto pulled = TubeRows(p, threads).multiply_transposed(c);
-  if (p.shifted()) {
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      const double along = p.shift_above[i] * m.above[i] + p.shift_below[i] * m.below[i];
-      if (along != 0) pulled[p.task_of(i)] -= along * p.direction[p.task_of(i)];
-    }
-  }
-  TubePlanes planes;
-  planes.shared = Vector::Zero(as_index(p.features()));
-  planes.bias.assign(p.tasks(), 0.0);
+  TubePlanes pulled = pull_sides(TubeRows(p, threads), to_sides(m));
   for (std::size_t t = 0; t < p.tasks(); ++t) {
-    planes.shared += pulled[t];
-    planes.own.push_back(std::isfinite(p.lambda[t]) ? Vector(pulled[t] / p.lambda[t])
-                                                    : Vector::Zero(as_index(p.features())));
+    if (std::isfinite(p.lambda[t])) pulled.own[t] /= -p.lambda[t];
   }
-  return planes;
+  pulled.shared = -pulled.shared;
+  pulled.bias.assign(p.tasks(), 0.0);
+  return pulled;
 }
 
 void set_best_biases(const TubeProblem& p, TubePlanes& planes, unsigned threads) {
-  const auto w = task_weights(p, planes);
-  const auto g = along_directions(p, w);
-  Vector z;
-  TubeRows(p, threads).multiply(w, z);
-  struct Kink {
-    double at, slope;  // the loss grows by `slope` per unit more of bias beyond `at`
-    bool operator<(const Kink& other) const { return at < other.at; }
-  };
-  constexpr double kInside = 1e-12;  // far enough from a kink for rounding not to cross it
-  std::vector<std::vector<Kink>> kinks(p.tasks());
-  std::vector<CompensatedSum> slope(p.tasks());
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    const std::size_t t = p.task_of(i);
-    const double rest = p.target[i] - z[as_index(i)];
-    if (p.cost_above[i] > 0)
-      kinks[t].push_back({rest + p.tube[i] - at(p.shift_above, i) * g[t], p.cost_above[i]});
-    if (p.cost_below[i] > 0) {
-      kinks[t].push_back({rest - p.tube[i] + at(p.shift_below, i) * g[t], p.cost_below[i]});
-      slope[t].add(-p.cost_below[i]);
-    }
-  }
-  for (std::size_t t = 0; t < p.tasks(); ++t) {
-    if (kinks[t].empty()) continue;
-    std::sort(kinks[t].begin(), kinks[t].end());
-    const double noise = 1e-13 * std::abs(slope[t].value());
-    if (slope[t].value() == 0) {  // nothing pulls up: any bias below all kinks is best
-      planes.bias[t] = kinks[t][0].at - kInside * (1 + std::abs(kinks[t][0].at));
-      continue;
-    }
-    std::size_t k = 0;
-    while (k + 1 < kinks[t].size() && slope[t].value() + kinks[t][k].slope < -noise) {
-      slope[t].add(kinks[t][k++].slope);
-    }
-    // The slope turns from negative at kink k. If it is zero after it, the loss is flat up to kink k + 1.
-    slope[t].add(kinks[t][k].slope);
-    const bool flat = std::abs(slope[t].value()) <= noise;
-    planes.bias[t] = kinks[t][k].at;
-    if (flat && k + 1 < kinks[t].size()) planes.bias[t] = (kinks[t][k].at + kinks[t][k + 1].at) / 2;
-    if (flat && k + 1 == kinks[t].size()) planes.bias[t] += kInside * (1 + std::abs(kinks[t][k].at));
-  }
+  planes.bias = best_biases(p, unbiased(p, planes, threads), threads);
 }
 
 TubeSolution certify(const TubeProblem& problem, TubeMultipliers multipliers, const TubePlanes* planes,
                      const TubeOptions& options) {
   TubeSolution out;
-  make_feasible(problem, multipliers);
-  out.planes = planes_of(problem, multipliers, options.threads);
-  out.report.dual = dual_value(problem, multipliers, out.planes);
-  set_best_biases(problem, out.planes, options.threads);
-  out.report.primal = primal_value(problem, out.planes, options.threads);
-  if (planes != nullptr) {
-    TubePlanes other = *planes;
-    set_best_biases(problem, other, options.threads);
-    const double value = primal_value(problem, other, options.threads);
-    if (value < out.report.primal || std::isnan(out.report.primal)) {
-      out.report.primal = value;
-      out.planes = std::move(other);
-    }
-  }
+  make_feasible(problem, multipliers, options.threads);
+  TubePlanes rebuilt = planes_of(problem, multipliers, options.threads);
+  out.report.dual = dual_value(problem, multipliers, rebuilt, options.threads);
+  out.report.primal = std::numeric_limits<double>::quiet_NaN();
   out.multipliers = std::move(multipliers);
+  const auto take_if_better = [&](TubePlanes candidate) {
+    const Unbiased rows = unbiased(problem, candidate, options.threads);
+    candidate.bias = best_biases(problem, rows, options.threads);
+    const double value = primal_value(problem, candidate, rows, options.threads);
+    if (std::isnan(out.report.primal) || value < out.report.primal) {
+      out.report.primal = value;
+      out.planes = std::move(candidate);
+    }
+  };
+  if (planes != nullptr) take_if_better(*planes);
+  if (!(out.report.relative_gap() <= options.gap_tolerance)) take_if_better(std::move(rebuilt));
   if (!std::isfinite(out.report.primal) || !std::isfinite(out.report.dual)) {
     out.report.termination = Termination::kNumericalFault;
   } else {

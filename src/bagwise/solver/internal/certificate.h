@@ -8,18 +8,17 @@
 namespace bagwise::internal {
 
 // Clips the multipliers to their boxes and moves those with room until every task balances.
-void make_feasible(const TubeProblem& problem, TubeMultipliers& multipliers);
+void make_feasible(const TubeProblem& problem, TubeMultipliers& multipliers, unsigned threads);
 
 // w_0 and v_t of the multipliers (biases 0).
 TubePlanes planes_of(const TubeProblem& problem, const TubeMultipliers& multipliers, unsigned threads);
 
-// The biases that minimise the primal for these w_0 and v_t: exact, by sorting the kinks of each task's loss.
-// Where an interval of biases is best, its middle.
+// The biases that minimise the primal for these w_0 and v_t (best_bias.h).
 void set_best_biases(const TubeProblem& problem, TubePlanes& planes, unsigned threads);
 
-// The certified solution: multipliers made feasible, the planes they stand for or the algorithm's own
-// `planes` (whichever has the lower primal value) with their best biases; the termination is set from the gap
-// reached.
+// The certified solution: multipliers made feasible, the algorithm's own `planes` or, where these miss the
+// gap asked for, those the multipliers stand for if their primal value is lower, with their best biases; the
+// termination is set from the gap reached.
 TubeSolution certify(const TubeProblem& problem, TubeMultipliers multipliers, const TubePlanes* planes,
                      const TubeOptions& options);
 

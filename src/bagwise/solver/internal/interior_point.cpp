@@ -44,9 +44,14 @@ class InteriorPoint {
     // end at a bound, so they start in the middle; else the rows can be fitted and they end far below a large
     // cost, so they start at what would move the planes by a thousand times the residuals.
     const double room = std::max(1e-3, (h_.abs() * used_).sum() / std::max(1.0, count_));
-    const double pull = 1000 * room / std::max(mean_squared_row(p_.rows), std::numeric_limits<double>::min());
     alpha_ = cost_ / 2;
-    if (p_.size() <= p_.features() + p_.tasks()) alpha_ = alpha_.min(pull);
+    if (p_.size() <= p_.features() + p_.tasks()) {
+      const std::vector<double> scale = kernel_scales(p_);
+      for (Index j = 0; j < 2 * n_; ++j) {
+        const std::size_t t = p_.task_of(static_cast<std::size_t>(j % n_));
+        alpha_[j] = std::min(alpha_[j], 1000 * room / scale[t]);
+      }
+    }
     s_ = h_.max(0.0) + room;
     slack_ = s_ - h_;
   }
@@ -73,8 +78,9 @@ class InteriorPoint {
     const Array infeasible = s_ - h_ - slack_;
     const TubePlanes dual = lagrangian_gradient(rows_, x_, alpha_);
     weight_ = (used_ > 0).select((slack_ / alpha_ + s_ / room).inverse(), 0.0);
-    if (!system_.factor(weight_, /*bias_weight=*/1e-14 * weight_.sum() / static_cast<double>(p_.tasks())))
-      return false;
+    Array bias_weight = 1e-14 * sum_by_task(p_, weight_, rows_.threads());
+    bias_weight = (bias_weight > 0).select(bias_weight, bias_weight.sum());  // tasks without rows
+    if (!system_.factor(weight_, bias_weight)) return false;
 
     const Array zero = Array::Zero(2 * n_);
     Direction affine = direction(zero, zero, infeasible, dual);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bagwise/core/parallel.h"
+#include "bagwise/solver/internal/blocks.h"
 #include "bagwise/solver/internal/side_products.h"
 
 namespace bagwise::internal {
@@ -15,21 +16,25 @@ using Array = Eigen::ArrayXd;
 
 Index as_index(std::size_t n) { return static_cast<Index>(n); }
 
-std::vector<Side> weighted_sides(const TubeProblem& p, const Array& weight) {
+std::vector<Side> weighted_sides(const TubeProblem& p, const Array& weight, unsigned threads) {
   const Index n = as_index(p.size());
-  std::vector<Side> sides;
-  for (Index i = 0; i < n; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const auto row = static_cast<std::uint32_t>(i), task = static_cast<std::uint32_t>(p.task_of(k));
-    const double above = weight[i], below = weight[n + i];
-    if (!p.shifted()) {
-      if (above + below > 0) sides.push_back({row, task, 1, 0, above + below});
-      continue;
-    }
-    if (above > 0) sides.push_back({row, task, 1, p.shift_above[k], above});
-    if (below > 0) sides.push_back({row, task, -1, p.shift_below[k], below});
-  }
-  return sides;
+  const auto parts = parts_of_blocks(
+      p.size(), threads, std::vector<Side>(),
+      [&](std::size_t from, std::size_t to, std::vector<Side>& sides) {
+        for (std::size_t k = from; k < to; ++k) {
+          const auto row = static_cast<std::uint32_t>(k), task = static_cast<std::uint32_t>(p.task_of(k));
+          const double above = weight[as_index(k)], below = weight[n + as_index(k)];
+          if (!p.shifted()) {
+            if (above + below > 0) sides.push_back({row, task, 1, 0, above + below});
+            continue;
+          }
+          if (above > 0) sides.push_back({row, task, 1, p.shift_above[k], above});
+          if (below > 0) sides.push_back({row, task, -1, p.shift_below[k], below});
+        }
+      });
+  std::vector<Side> out;
+  for (const auto& part : parts) out.insert(out.end(), part.begin(), part.end());
+  return out;
 }
 
 }  // namespace
@@ -44,22 +49,33 @@ bool NewtonSystem::rows_are_cheaper(std::size_t sides) const {
   return by_rows < by_features;
 }
 
-bool NewtonSystem::factor(const Array& weight, double bias_weight) {
+bool NewtonSystem::factor(const Array& weight, const Array& bias_weight) {
   weight_ = weight;
-  sides_ = weighted_sides(rows_.problem(), weight);
+  sides_ = weighted_sides(rows_.problem(), weight, rows_.threads());
   bias_weight_ = bias_weight;
   by_rows_ = rows_are_cheaper(sides_.size());
   return by_rows_ ? factor_rows() : factor_features();
 }
 
 NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient, const Array& offset) const {
-  if (by_rows_) return solve_rows(gradient, offset);
+  if (by_rows_) {
+    RowStep step = solve_rows(gradient, &offset);
+    Array products = side_products(rows_, step.x);
+    return {std::move(step.x), std::move(products), side_reactions(step.reaction, offset)};
+  }
   TubePlanes right = pull_sides(rows_, weight_ * offset);
   add_scaled(right, 1.0, gradient);
   Step step;
   step.x = solve_features(right);
   step.products = side_products(rows_, step.x);
   step.reaction = weight_ * (step.products + offset);
+  return step;
+}
+
+NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient) const {
+  Step step;
+  step.x = by_rows_ ? solve_rows(gradient, nullptr).x : solve_features(gradient);
+  step.products = side_products(rows_, step.x);
   return step;
 }
 
@@ -89,7 +105,7 @@ bool NewtonSystem::factor_rows() {
   return bias_.factor(std::move(s));
 }
 
-NewtonSystem::Step NewtonSystem::solve_rows(const TubePlanes& g, const Array& offset) const {
+NewtonSystem::RowStep NewtonSystem::solve_rows(const TubePlanes& g, const Array* offset) const {
   const TubeProblem& p = rows_.problem();
   const std::size_t m = sides_.size(), d = p.features(), tasks = p.tasks();
   std::vector<Vector> seen(tasks);  // R''^-1 g as task t's planes see it
@@ -102,8 +118,11 @@ NewtonSystem::Step NewtonSystem::solve_rows(const TubePlanes& g, const Array& of
   const Index n = as_index(p.size());
   for (std::size_t j = 0; j < m; ++j) {
     const Index above = as_index(sides_[j].row), below = n + above;
-    double k = offset[sides_[j].sign > 0 ? above : below];
-    if (!p.shifted()) k = (weight_[above] * k - weight_[below] * offset[below]) / sides_[j].weight;
+    double k = 0;
+    if (offset != nullptr) {
+      k = (*offset)[sides_[j].sign > 0 ? above : below];
+      if (!p.shifted()) k = (weight_[above] * k - weight_[below] * (*offset)[below]) / sides_[j].weight;
+    }
     c[as_index(j)] = a.row(as_index(j)).dot(seen[sides_[j].task]) - k;
   }
 
@@ -127,8 +146,14 @@ NewtonSystem::Step NewtonSystem::solve_rows(const TubePlanes& g, const Array& of
   }
   step.bias.assign(db.data(), db.data() + db.size());
 
+  return {std::move(step), std::move(h)};
+}
+
+Array NewtonSystem::side_reactions(const Vector& h, const Array& offset) const {
+  const TubeProblem& p = rows_.problem();
+  const Index n = as_index(p.size());
   Array reaction = Array::Zero(2 * n);
-  for (std::size_t j = 0; j < m; ++j) {
+  for (std::size_t j = 0; j < sides_.size(); ++j) {
     const Index above = as_index(sides_[j].row), below = n + above;
     const double hj = h[as_index(j)];
     if (p.shifted()) {
@@ -141,8 +166,7 @@ NewtonSystem::Step NewtonSystem::solve_rows(const TubePlanes& g, const Array& of
     reaction[above] = share * hj + both;
     reaction[below] = both - (1 - share) * hj;
   }
-  Array products = side_products(rows_, step);
-  return {std::move(step), std::move(products), std::move(reaction)};
+  return reaction;
 }
 
 // N_t, summed in fixed groups of sides so that the bits do not depend on the number of threads.
@@ -190,14 +214,14 @@ bool NewtonSystem::factor_features() {
   if (p.tasks() == 1 && !std::isfinite(p.lambda[0])) {  // one plane: no need to eliminate the bias
     ColMatrix whole = gram_[0];
     whole.diagonal().head(d).array() += 1;
-    whole(d, d) += bias_weight_;
+    whole(d, d) += bias_weight_[0];
     return shared_.factor(std::move(whole));
   }
   for (std::size_t t = 0; t < p.tasks(); ++t) {
     const ColMatrix& n = gram_[t];
     const double lambda = p.lambda[t];
     if (!std::isfinite(lambda)) {
-      const double bias = n(d, d) + bias_weight_;
+      const double bias = n(d, d) + bias_weight_[as_index(t)];
       if (!(bias > 0)) return false;
       shared += n.topLeftCorner(d, d);
       shared.noalias() -= n.col(d).head(d) * n.col(d).head(d).transpose() / bias;
@@ -205,7 +229,7 @@ bool NewtonSystem::factor_features() {
     }
     ColMatrix block = n;
     block.diagonal().head(d).array() += lambda;
-    block(d, d) += bias_weight_;
+    block(d, d) += bias_weight_[as_index(t)];
     if (!own_[t].factor(std::move(block))) return false;
     if (lambda * static_cast<double>(d) < n.diagonal().head(d).sum()) {
       shared.noalias() -= lambda * lambda * own_[t].inverse().topLeftCorner(d, d);
@@ -239,7 +263,7 @@ TubePlanes NewtonSystem::solve_features(const TubePlanes& g) const {
   Vector right = -g.shared;
   for (std::size_t t = 0; t < tasks; ++t) {
     if (!std::isfinite(p.lambda[t])) {
-      right += gram_[t].col(d).head(d) * (g.bias[t] / (gram_[t](d, d) + bias_weight_));
+      right += gram_[t].col(d).head(d) * (g.bias[t] / (gram_[t](d, d) + bias_weight_[as_index(t)]));
       continue;
     }
     own[t].resize(d + 1);
@@ -251,8 +275,8 @@ TubePlanes NewtonSystem::solve_features(const TubePlanes& g) const {
   step.shared = right;
   for (std::size_t t = 0; t < tasks; ++t) {
     if (!std::isfinite(p.lambda[t])) {
-      step.bias[t] =
-          -(g.bias[t] + gram_[t].col(d).head(d).dot(step.shared)) / (gram_[t](d, d) + bias_weight_);
+      step.bias[t] = -(g.bias[t] + gram_[t].col(d).head(d).dot(step.shared)) /
+                     (gram_[t](d, d) + bias_weight_[as_index(t)]);
       continue;
     }
     Vector y(d + 1);

@@ -4,7 +4,7 @@
 //   R'' step + sum_j reaction_j side_j = -gradient      over x = (w_0, v_1..v_T, b_1..b_T)
 //   reaction_j = D_j (side_j . step + offset_j)
 //
-// R'' is 1 on w_0, lambda_t on v_t and `bias_weight` on b_t; D_j >= 0 are the sides' weights.
+// R'' is 1 on w_0, lambda_t on v_t and bias_weight_t on b_t; D_j >= 0 are the sides' weights.
 // Road 1 (few sides): the Woodbury identity, one m x m Cholesky factor for m sides of positive weight.
 // Road 2 (few features): per task one (d+1) x (d+1) factor, then one d x d factor for w_0 by block
 // elimination, so the effort grows linearly with the number of tasks.
@@ -25,7 +25,7 @@ class NewtonSystem {
 
   // Factors the system for these weights (of the 2 n sides, see side_products.h); false if it is numerically
   // singular.
-  [[nodiscard]] bool factor(const Eigen::ArrayXd& weight, double bias_weight);
+  [[nodiscard]] bool factor(const Eigen::ArrayXd& weight, const Eigen::ArrayXd& bias_weight);
 
   struct Step {
     TubePlanes x;
@@ -35,20 +35,27 @@ class NewtonSystem {
   // The step for this gradient and these offsets.
   // Road 1 finds the reactions without cancellation, however large D is.
   [[nodiscard]] Step solve(const TubePlanes& gradient, const Eigen::ArrayXd& offset) const;
+  // The same without offsets; no reactions are returned.
+  [[nodiscard]] Step solve(const TubePlanes& gradient) const;
 
  private:
   [[nodiscard]] bool rows_are_cheaper(std::size_t sides) const;
   [[nodiscard]] bool factor_rows();
   [[nodiscard]] bool factor_features();
-  [[nodiscard]] Step solve_rows(const TubePlanes& gradient, const Eigen::ArrayXd& offset) const;
+  struct RowStep {
+    TubePlanes x;
+    Vector reaction;  // of sides_
+  };
+  [[nodiscard]] RowStep solve_rows(const TubePlanes& gradient, const Eigen::ArrayXd* offset) const;
+  [[nodiscard]] Eigen::ArrayXd side_reactions(const Vector& reaction, const Eigen::ArrayXd& offset) const;
   [[nodiscard]] TubePlanes solve_features(const TubePlanes& gradient) const;
   [[nodiscard]] std::vector<ColMatrix> task_grams() const;
 
   const TubeRows& rows_;
   Road road_;
   bool by_rows_ = false;
-  double bias_weight_ = 0;
   Eigen::ArrayXd weight_;
+  Eigen::ArrayXd bias_weight_;  // per task
   std::vector<Side> sides_;  // of positive weight; one for both sides of a row where they differ in sign only
 
   // Road 1.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "bagwise/solver/internal/blocks.h"
 
 namespace bagwise::internal {
 namespace {
@@ -11,31 +14,42 @@ using Index = Eigen::Index;
 // Offsets below this many times the spread, and units within these bounds, cost less than a digit.
 constexpr double kTolerableOffset = 2, kSmallUnit = 1e-2, kLargeUnit = 1e2;
 
-double largest_value(const TubeProblem& p) {
-  return std::visit(
-      [](const auto& rows) {
-        double largest = 0;
-        if constexpr (std::is_same_v<std::decay_t<decltype(rows)>, DenseView>) {
-          for (std::size_t i = 0; i < rows.rows * rows.columns; ++i)
-            largest = std::max(largest, std::abs(rows.values[i]));
-        } else {
-          for (const double v : rows.values) largest = std::max(largest, std::abs(v));
-        }
-        return largest;
-      },
-      p.rows);
+double largest_of(std::span<const double> values) {
+  double largest = 0;
+  for (const double v : values) largest = std::max(largest, std::abs(v));
+  return largest;
 }
 
-// The mean row of each task.
-std::vector<Vector> task_means(const TubeProblem& p, const DenseView& rows) {
-  std::vector<Vector> mean(p.tasks(), Vector::Zero(static_cast<Index>(rows.columns)));
-  std::vector<double> count(p.tasks(), 0);
-  for (std::size_t i = 0; i < rows.rows; ++i) count[p.task_of(i)] += 1;
-  for (std::size_t i = 0; i < rows.rows; ++i) {
-    const std::size_t t = p.task_of(i);
-    mean[t] += Eigen::Map<const Vector>(rows.row(i).data(), static_cast<Index>(rows.columns)) / count[t];
+// One pass over dense rows: per task the sum of rows, and over all rows the largest value.
+struct Sums {
+  std::vector<Vector> row;
+  std::vector<double> count;
+  double largest = 0;
+};
+Sums sum_rows(const TubeProblem& p, const DenseView& rows, unsigned threads) {
+  const auto d = static_cast<Index>(rows.columns);
+  Sums sums{std::vector<Vector>(p.tasks(), Vector::Zero(d)), std::vector<double>(p.tasks(), 0), 0};
+  const auto parts =
+      parts_of_blocks(rows.rows, threads, Sums{}, [&](std::size_t from, std::size_t to, Sums& part) {
+        part.row.resize(p.tasks());
+        part.count.assign(p.tasks(), 0);
+        part.largest = largest_of({rows.values + from * rows.columns, (to - from) * rows.columns});
+        for (std::size_t i = from; i < to; ++i) {
+          const std::size_t t = p.task_of(i);
+          if (part.row[t].size() == 0) part.row[t] = Vector::Zero(d);
+          part.row[t] += Eigen::Map<const Vector>(rows.row(i).data(), d);
+          part.count[t] += 1;
+        }
+      });
+  for (const Sums& part : parts) {
+    sums.largest = std::max(sums.largest, part.largest);
+    for (std::size_t t = 0; t < p.tasks(); ++t) {
+      if (part.count[t] == 0) continue;
+      sums.row[t] += part.row[t];
+      sums.count[t] += part.count[t];
+    }
   }
-  return mean;
+  return sums;
 }
 
 // sqrt of the mean of |a_i - centre|^2 over the rows, and of |centre|^2.
@@ -43,31 +57,38 @@ struct Spread {
   double rows = 0, offset = 0;
 };
 Spread spread_of(const TubeProblem& p, const DenseView& rows, const std::vector<Vector>& centre,
-                 double largest) {
-  double square = 0, offset = 0;
-  for (std::size_t i = 0; i < rows.rows; ++i) {
-    const Vector& c = centre[p.task_of(i)];
-    for (std::size_t j = 0; j < rows.columns; ++j) {
-      const double middle = c[static_cast<Index>(j)] / largest, value = rows.row(i)[j] / largest - middle;
-      square += value * value;
-      offset += middle * middle;
+                 double largest, unsigned threads) {
+  const auto d = static_cast<Index>(rows.columns);
+  std::vector<double> length(p.tasks());
+  for (std::size_t t = 0; t < p.tasks(); ++t) length[t] = (centre[t] / largest).squaredNorm();
+  const double square = sum_blocks(rows.rows, threads, [&](std::size_t from, std::size_t to) {
+    double sum = 0;
+    for (std::size_t i = from; i < to; ++i) {
+      sum +=
+          ((Eigen::Map<const Vector>(rows.row(i).data(), d) - centre[p.task_of(i)]) / largest).squaredNorm();
     }
-  }
+    return sum;
+  });
+  double offset = 0;
+  for (std::size_t i = 0; i < rows.rows; ++i) offset += length[p.task_of(i)];
   const auto n = static_cast<double>(std::max<std::size_t>(rows.rows, 1));
   return {std::sqrt(square / n) * largest, std::sqrt(offset / n) * largest};
 }
 
 }  // namespace
 
-std::optional<NormalisedProblem> NormalisedProblem::make(const TubeProblem& p) {
-  const double largest = largest_value(p);
-  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
+std::optional<NormalisedProblem> NormalisedProblem::make(const TubeProblem& p, unsigned threads) {
   NormalisedProblem out;
   const auto* dense = std::get_if<DenseView>(&p.rows);
+  Sums sums;
+  if (dense != nullptr) sums = sum_rows(p, *dense, threads);
+  const double largest = dense != nullptr ? sums.largest : largest_of(std::get<CsrView>(p.rows).values);
+  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
   Spread spread;
   if (dense != nullptr) {
-    out.centre_ = task_means(p, *dense);
-    spread = spread_of(p, *dense, out.centre_, largest);
+    for (std::size_t t = 0; t < p.tasks(); ++t)
+      out.centre_.push_back(sums.row[t] / std::max(sums.count[t], 1.0));
+    spread = spread_of(p, *dense, out.centre_, largest, threads);
   } else {
     out.centre_.assign(p.tasks(), Vector::Zero(static_cast<Index>(p.features())));
     const auto& rows = std::get<CsrView>(p.rows);
@@ -93,13 +114,15 @@ std::optional<NormalisedProblem> NormalisedProblem::make(const TubeProblem& p) {
     for (double& s : *shifts) s /= out.unit_;
   }
   if (dense != nullptr) {
-    out.dense_ = DenseRows(dense->rows, dense->columns);
-    for (std::size_t i = 0; i < dense->rows; ++i) {
-      const Vector& c = out.centre_[p.task_of(i)];
-      for (std::size_t j = 0; j < dense->columns; ++j) {
-        out.dense_(i, j) = (dense->row(i)[j] - c[static_cast<Index>(j)]) / out.unit_;
+    out.dense_ = DenseRows(dense->columns);
+    double* const to = out.dense_.append(dense->rows);
+    const auto d = static_cast<Index>(dense->columns);
+    over_blocks(dense->rows, threads, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        Eigen::Map<Vector>(to + i * dense->columns, d) =
+            (Eigen::Map<const Vector>(dense->row(i).data(), d) - out.centre_[p.task_of(i)]) / out.unit_;
       }
-    }
+    });
     out.problem_.rows = out.dense_.view();
   } else {
     CsrView rows = std::get<CsrView>(p.rows);

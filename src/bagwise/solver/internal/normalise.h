@@ -16,7 +16,7 @@ namespace bagwise::internal {
 class NormalisedProblem {
  public:
   // Nothing where the problem is well scaled as it is: then no copy of the rows is made.
-  static std::optional<NormalisedProblem> make(const TubeProblem& problem);
+  static std::optional<NormalisedProblem> make(const TubeProblem& problem, unsigned threads);
 
   [[nodiscard]] const TubeProblem& problem() const { return problem_; }
   [[nodiscard]] TubeSolution to_normalised(const TubeSolution& solution) const;

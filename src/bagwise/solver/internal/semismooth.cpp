@@ -1,27 +1,24 @@
 // Tube regression by the augmented Lagrangian method with semismooth Newton steps.
 //
-//   Every side j of a row has h_j(x) = side_j . x - c_j and costs C_j max(0, h_j). With multipliers alpha in
-//   [0, C] and a penalty sigma, the inner problem
+//   Solve the inner problem of augmented_lagrangian.h about the multipliers alpha, take its multipliers for
+//   the next alpha, let the penalties grow, and so on until the certified gap is reached. At a solution at
+//   most features + tasks rows lie at the edge of their tube, so a Newton step costs little more than two
+//   products with the rows.
 //
-//     min_x  R(x) + sum_j max_{0 <= a <= C_j} (a h_j(x) - (a - alpha_j)^2 / (2 sigma)) + rho/2 |b -
-//     b_before|^2
-//
-//   is smooth and piecewise quadratic: a_j = clamp(alpha_j + sigma h_j, 0, C_j) is its derivative by h_j, and
-//   only sides strictly inside their clamp (rows at the edge of their tube) enter the Hessian, with weight
-//   sigma. At a solution those are at most features + tasks many, so a Newton step costs little more than two
-//   products with the rows. Then alpha := a, sigma grows, and so on until the certified gap is reached.
-//
-// Given   a problem, options, perhaps a start.
+// Given   a problem, options, perhaps a start; with many rows the start is the solution of a sample of them.
 // Returns the best certified point met.
 // See     Li, Sun, Toh (2018), A highly efficient semismooth Newton augmented Lagrangian method, SIAM J.
-// Optim. 28. Test    tube_regression_test.cpp certifies the answers by code of its own.
+//         Optim. 28.
+// Test    tube_regression_test.cpp certifies the answers by code of its own.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "bagwise/solver/internal/algorithms.h"
+#include "bagwise/solver/internal/augmented_lagrangian.h"
 #include "bagwise/solver/internal/certificate.h"
-#include "bagwise/solver/internal/side_products.h"
+#include "bagwise/solver/internal/sample.h"
 
 namespace bagwise::internal {
 namespace {
@@ -29,98 +26,83 @@ namespace {
 using Array = Eigen::ArrayXd;
 using Index = Eigen::Index;
 
-class AugmentedLagrangian {
- public:
-  AugmentedLagrangian(const TubeProblem& problem, const TubeOptions& options)
-      : p_(problem), rows_(problem, options.threads), system_(rows_), loss_(side_losses(problem)) {}
-
-  // Takes multipliers, planes and a penalty as the centre of the next inner problem.
-  void centre(Array alpha, TubePlanes x, double sigma) {
-    alpha_ = std::move(alpha);
-    sigma_ = sigma;
-    rho_ = 1e-8 * sigma;
-    x_ = std::move(x);
-    before_ = x_;
-    h_ = side_products(rows_, x_) - loss_.constant;
-    update();
-  }
-
-  [[nodiscard]] const Array& multipliers() const { return a_; }
-  [[nodiscard]] const TubePlanes& planes() const { return x_; }
-  // How far the inner problem is from its solution: |gradient|^2 in the metric of the regulariser.
-  [[nodiscard]] double squared_gradient() const {
-    double sum = gradient_.shared.squaredNorm();
-    for (std::size_t t = 0; t < p_.tasks(); ++t) {
-      if (std::isfinite(p_.lambda[t])) sum += gradient_.own[t].squaredNorm() / p_.lambda[t];
-    }
-    return sum;
-  }
-  // How far the multipliers have moved from the centre, in the same units.
-  [[nodiscard]] double squared_move() const { return (a_ - alpha_).square().sum() / sigma_; }
-
-  // One Newton step with line search; false if none can be made.
-  bool advance() {
-    const Array weight = ((a_ > 0) && (a_ < loss_.cost)).select(Array::Constant(a_.size(), sigma_), 0.0);
-    if (!system_.factor(weight, rho_)) return false;
-    const NewtonSystem::Step step = system_.solve(gradient_, Array::Zero(a_.size()));
-    const double length = step_length(step.x, step.products);
-    if (!(length > 0)) return false;
-    add_scaled(x_, length, step.x);
-    h_ += length * step.products;
-    update();
-    return true;
-  }
-
- private:
-  void update() {
-    a_ = (alpha_ + sigma_ * h_).max(0.0).min(loss_.cost);
-    gradient_ = lagrangian_gradient(rows_, x_, a_);
-    for (std::size_t t = 0; t < p_.tasks(); ++t) gradient_.bias[t] += rho_ * (x_.bias[t] - before_.bias[t]);
-  }
-
-  // Near the root of the slope along `step`, which is piecewise linear and only grows.
-  [[nodiscard]] double step_length(const TubePlanes& step, const Array& dh) const {
-    double constant = x_.shared.dot(step.shared), linear = step.shared.squaredNorm();
-    for (std::size_t t = 0; t < p_.tasks(); ++t) {
-      if (std::isfinite(p_.lambda[t])) {
-        constant += p_.lambda[t] * x_.own[t].dot(step.own[t]);
-        linear += p_.lambda[t] * step.own[t].squaredNorm();
-      }
-      constant += rho_ * (x_.bias[t] - before_.bias[t]) * step.bias[t];
-      linear += rho_ * step.bias[t] * step.bias[t];
-    }
-    const auto slope = [&](double s) {
-      return constant + s * linear + ((alpha_ + sigma_ * (h_ + s * dh)).max(0.0).min(loss_.cost) * dh).sum();
-    };
-    const double first = slope(0);
-    if (!(first < 0)) return 0;
-    const double enough = 0.1 * -first;
-    double low = 0, low_slope = first, high = 1, high_slope = slope(1);
-    for (int k = 0; k < 60 && high_slope < -enough; ++k) {  // still falling: go further
-      low = high, low_slope = high_slope;
-      high *= 2;
-      high_slope = slope(high);
-    }
-    if (std::abs(high_slope) <= enough) return high;
-    for (int k = 0; k < 60; ++k) {
-      const double secant = low - low_slope * (high - low) / (high_slope - low_slope);
-      const double s = std::clamp(secant, low + 0.05 * (high - low), high - 0.05 * (high - low));
-      const double value = slope(s);
-      if (std::abs(value) <= enough) return s;
-      (value < 0 ? low : high) = s;
-      (value < 0 ? low_slope : high_slope) = value;
-    }
-    return low;
-  }
-
-  const TubeProblem& p_;
-  TubeRows rows_;
-  NewtonSystem system_;
-  SideLosses loss_;
-  Array alpha_, h_, a_;
-  TubePlanes x_, before_, gradient_;
-  double sigma_ = 1, rho_ = 0;
+// Where the method stands when it starts.
+struct Centre {
+  Array alpha;
+  TubePlanes planes;
+  Penalty penalty;
+  double growth = 3;  // of the penalties, from one inner problem to the next
 };
+
+// The method itself. `best` is what is certified before it, perhaps nothing.
+TubeSolution refine(const TubeProblem& p, const TubeOptions& options, Centre centre, TubeSolution best,
+                    const Observer& observer) {
+  constexpr double kLooseness = 0.25;  // inner problems are solved until the gradient is this small
+  constexpr int kInnerSteps = 50, kPatience = 12;
+  constexpr std::size_t kFewRows = 16384;
+  AugmentedLagrangian inner(p, options.threads);
+  Array alpha = std::move(centre.alpha), closest = alpha;
+  TubePlanes closest_planes = centre.planes;
+  double smallest = std::numeric_limits<double>::infinity(), relative = best.report.relative_gap();
+  int steps = 0, without_gain = 0;
+  bool stopped = false, all_certified = !best.planes.own.empty();
+  const auto certify_point = [&](const Array& multipliers, const TubePlanes& planes) {
+    TubeSolution now = certify(p, to_multipliers(multipliers), &planes, options);
+    const double gap = now.report.gap();
+    if (!(gap >= best.report.gap())) best = std::move(now);
+    return gap;
+  };
+  while (!stopped && steps < options.max_iterations && without_gain < kPatience &&
+         best.report.termination != Termination::kConverged) {
+    inner.centre(std::move(alpha), centre.penalty, steps == 0 ? &centre.planes : nullptr);
+    for (int k = 0; k < kInnerSteps && steps < options.max_iterations; ++k, ++steps) {
+      stopped = tell(observer, {"solving", static_cast<double>(steps), 0, relative}) == Next::kStop;
+      if (stopped || (k > 0 && inner.squared_gradient() <= kLooseness * inner.squared_move())) break;
+      if (!inner.advance()) break;
+    }
+    alpha = inner.multipliers();
+    const AugmentedLagrangian::Values values = inner.values();
+    if (!std::isfinite(values.gap())) break;
+    relative = std::abs(values.gap() / values.primal);
+    // With many rows certifying costs as much as a step: only where it may succeed, and at the end.
+    const bool promising = p.size() <= kFewRows || relative <= 1.5 * options.gap_tolerance;
+    const double gap = promising ? certify_point(alpha, inner.planes()) : values.gap();
+    without_gain = gap < smallest ? 0 : without_gain + 1;
+    if (without_gain == 0) {
+      smallest = gap;
+      all_certified = promising;
+      if (!promising) closest = alpha, closest_planes = inner.planes();
+    }
+    centre.penalty.grow(centre.growth);
+  }
+  if (!all_certified) certify_point(closest, closest_planes);
+  if (stopped && best.report.termination != Termination::kConverged)
+    best.report.termination = Termination::kStopped;
+  best.report.iterations = steps;
+  best.report.algorithm = "semismooth";
+  return best;
+}
+
+// With many rows: the planes of a sample of them, with penalties for the band of rows whose side the sample
+// leaves open. Nothing where rows are too few for that.
+std::optional<Centre> sampled_centre(const TubeProblem& p, const TubeOptions& options,
+                                     const Observer& observer) {
+  constexpr std::size_t kEvery = 8;
+  constexpr double kSampledGrowth = 4;
+  if (!RowSample::worthwhile(p, kEvery)) return std::nullopt;
+  const RowSample sample(p, kEvery, options.threads);
+  const TubeProblem& few = sample.problem();
+  TubeOptions loose = options;
+  // What the choice of rows leaves open of the objective.
+  loose.gap_tolerance = std::max(
+      options.gap_tolerance, 0.1 * static_cast<double>(p.features() + 1) / static_cast<double>(few.size()));
+  const TubeSolution planes = RowSample::worthwhile(few, kEvery)
+                                  ? solve_semismooth(few, loose, nullptr, observer)
+                                  : solve_interior_point(few, loose, observer);
+  if (planes.report.termination != Termination::kConverged) return std::nullopt;
+  return Centre{to_sides({p.cost_above, p.cost_below}) / 2, planes.planes,
+                band_penalty(p, sample.band_width(planes.planes, options.threads)), kSampledGrowth};
+}
 
 }  // namespace
 
@@ -128,39 +110,19 @@ TubeSolution solve_semismooth(const TubeProblem& p, const TubeOptions& options, 
                               const Observer& observer) {
   // Measured on bag means of 330 to 20,000 rows: the first penalty may be off by 100 either way without harm;
   // growth by 3 needs half the steps of growth by 10.
-  constexpr double kFirstPenalty = 10, kGrowth = 3, kLooseness = 0.25;
-  constexpr int kInnerSteps = 50, kPatience = 12;
+  constexpr double kFirstPenalty = 10;
+  if (start == nullptr) {
+    if (auto centre = sampled_centre(p, options, observer)) {
+      TubeSolution none;
+      none.report.primal = std::numeric_limits<double>::infinity();
+      return refine(p, options, std::move(*centre), std::move(none), observer);
+    }
+  }
   TubeMultipliers first{std::vector<double>(p.size(), 0.0), std::vector<double>(p.size(), 0.0)};
   if (start != nullptr) first = start->multipliers;
   TubeSolution best = certify(p, std::move(first), start != nullptr ? &start->planes : nullptr, options);
-  AugmentedLagrangian inner(p, options);
-  Array alpha = to_sides(best.multipliers);
-  TubePlanes x = best.planes;
-  double sigma = kFirstPenalty / std::max(mean_squared_row(p.rows), std::numeric_limits<double>::min());
-  int steps = 0, without_gain = 0;
-  bool stopped = false;
-  while (!stopped && steps < options.max_iterations && without_gain < kPatience &&
-         best.report.termination != Termination::kConverged) {
-    inner.centre(alpha, x, sigma);
-    for (int k = 0; k < kInnerSteps && steps < options.max_iterations; ++k, ++steps) {
-      stopped = tell(observer, {"solving", static_cast<double>(steps), 0, best.report.relative_gap()}) ==
-                Next::kStop;
-      if (stopped || (k > 0 && inner.squared_gradient() <= kLooseness * inner.squared_move())) break;
-      if (!inner.advance()) break;
-    }
-    alpha = inner.multipliers();
-    x = inner.planes();
-    if (!alpha.allFinite()) break;
-    TubeSolution now = certify(p, to_multipliers(alpha), &x, options);
-    without_gain = now.report.gap() < best.report.gap() ? 0 : without_gain + 1;
-    if (without_gain == 0) best = std::move(now);
-    sigma *= kGrowth;
-  }
-  if (stopped && best.report.termination != Termination::kConverged)
-    best.report.termination = Termination::kStopped;
-  best.report.iterations = steps;
-  best.report.algorithm = "semismooth";
-  return best;
+  Centre centre{to_sides(best.multipliers), best.planes, kernel_penalty(p, kFirstPenalty)};
+  return refine(p, options, std::move(centre), std::move(best), observer);
 }
 
 }  // namespace bagwise::internal

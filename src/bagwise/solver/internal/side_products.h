@@ -17,6 +17,9 @@ SideLosses side_losses(const TubeProblem& problem);
 Eigen::ArrayXd to_sides(const TubeMultipliers& multipliers);
 TubeMultipliers to_multipliers(const Eigen::ArrayXd& sides);
 
+// The sum of values over the sides of each task.
+Eigen::ArrayXd sum_by_task(const TubeProblem& problem, const Eigen::ArrayXd& sides, unsigned threads);
+
 // side_j . x for every side: linear in x, without the constants of h_j.
 Eigen::ArrayXd side_products(const TubeRows& rows, const TubePlanes& x);
 
@@ -29,7 +32,8 @@ TubePlanes lagrangian_gradient(const TubeRows& rows, const TubePlanes& x, const 
 // x += s * step
 void add_scaled(TubePlanes& x, double s, const TubePlanes& step);
 
-// The mean of |a_i|^2: the scale of the kernel.
-double mean_squared_row(const RowsView& rows);
+// Per task the mean of (1 + 1/lambda_t) |a_i|^2, of a sample where there are many rows: the scale of its part
+// of the kernel.
+std::vector<double> kernel_scales(const TubeProblem& problem);
 
 }  // namespace bagwise::internal

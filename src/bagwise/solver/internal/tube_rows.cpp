@@ -46,12 +46,17 @@ TubeRows::TubeRows(const TubeProblem& problem, unsigned threads) : problem_(prob
 void TubeRows::multiply(const std::vector<Vector>& w, Vector& out) const {
   out.resize(static_cast<Eigen::Index>(problem_.size()));
   for (const Segment& s : segments_) {
+    if (w[s.task].isZero(0)) {
+      out.segment(static_cast<Eigen::Index>(s.from), static_cast<Eigen::Index>(s.count)).setZero();
+      continue;
+    }
     bagwise::multiply(s.rows, w[s.task], std::span(out.data() + s.from, s.count), threads_);
   }
 }
 
 std::vector<Vector> TubeRows::multiply_transposed(const Vector& c) const {
   std::vector<Vector> out(problem_.tasks(), Vector::Zero(static_cast<Eigen::Index>(problem_.features())));
+  if (c.isZero(0)) return out;
   for (const Segment& s : segments_) {
     out[s.task] += bagwise::multiply_transposed(s.rows, std::span(c.data() + s.from, s.count), threads_);
   }

@@ -1,0 +1,27 @@
+// Scorer: f(x) of one task of a model, linear or kernel, for raw rows.
+#pragma once
+
+#include <vector>
+
+#include "bagwise/methods/model.h"
+
+namespace bagwise {
+
+class Scorer {
+ public:
+  // The model must outlive its scorer.
+  Scorer(const Model& model, std::size_t task);
+  Scorer(Model&& model, std::size_t task) = delete;
+
+  // One score per row, which has the model's features as they were read; on up to `threads` threads, the same
+  // bits whatever their number. Rows are scaled some at a time: memory does not grow with their number.
+  [[nodiscard]] std::vector<double> scores(const RowsView& rows, unsigned threads = 0) const;
+  [[nodiscard]] double probability(double score) const;
+
+ private:
+  const Model* model_;
+  const TaskModel* task_;
+  Plane plane_;  // of a linear model
+};
+
+}  // namespace bagwise
