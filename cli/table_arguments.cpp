@@ -146,6 +146,7 @@ TableOptions table_options(const Arguments& arguments, bool with_features) {
 TableOptions table_options(const Arguments& arguments, const Model& model) {
   TableOptions out = table_options(arguments, false);
   out.expected_features = model.features;
+  out.absent_as_zero = arguments.flag("align-features");
   out.one_hot = model.one_hot;
   out.missing = choice<Missing>(model.missing);
   out.fill = model.fill;
