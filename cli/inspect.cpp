@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <optional>
 
@@ -28,10 +29,26 @@ std::vector<std::size_t> largest(const Plane& plane, std::size_t count) {
   return order;
 }
 
-// The cosine of the angle between two tasks' planes: 1 the same direction, 0 nothing in common.
-double cosine(const Plane& a, const Plane& b) {
+// The cosine of the angle between a task's plane and the target's: 1 the same direction, 0 nothing in common.
+// Of planes on raw values; of a kernel model, of its functions in the kernel's space, if its report tells.
+double cosine_to_target(const Model& model, std::size_t t) {
+  const TrainingReport& report = model.training;
+  if (model.expansion && t < report.tasks.size() && !report.tasks[t].angles.empty())
+    return std::cos(report.tasks[t].angles.back() * std::numbers::pi / 180);
+  const Plane a = raw_plane(model, t), b = raw_plane(model, model.tasks.size() - 1);
   const double lengths = a.weights.norm() * b.weights.norm();
   return lengths == 0 ? 0 : a.weights.dot(b.weights) / lengths;
+}
+
+std::string kernel_text(const Expansion& expansion) {
+  std::string_view kind;
+  for (const auto& [name, value] : names(KernelKind{})) {
+    if (value == expansion.kernel.kind) kind = name;
+  }
+  const KernelFunction& kernel = expansion.kernel;
+  return fmt::format("an expansion in {} with the kernel {}, gamma {}{}",
+                     count_of(expansion.rows.rows(), "row", "rows"), kind, short_number(kernel.gamma),
+                     kernel.kind == KernelKind::kPoly ? fmt::format(", degree {}", kernel.degree) : "");
 }
 
 double weight(const Plane& plane, std::size_t j) { return plane.weights[static_cast<Eigen::Index>(j)]; }
@@ -79,8 +96,8 @@ std::string as_json(const Model& model, std::size_t top) {
   out["one_hot"] = model.one_hot;
   out["missing"] = model.missing;
   out["scaling"] = model.scaling.kind;
+  if (model.expansion) out["expansion_rows"] = model.expansion->rows.rows();
   out["tasks"] = Json::array();
-  const Plane target = raw_plane(model, model.tasks.size() - 1);
   for (std::size_t t = 0; t < model.tasks.size(); ++t) {
     const Plane plane = raw_plane(model, t);
     const TaskModel& task = model.tasks[t];
@@ -88,7 +105,7 @@ std::string as_json(const Model& model, std::size_t top) {
         {{"name", task.name},
          {"bias", plane.bias},
          {"probability", {{"slope", task.probability.slope}, {"offset", task.probability.offset}}},
-         {"cosine_to_target", cosine(plane, target)},
+         {"cosine_to_target", cosine_to_target(model, t)},
          {"largest_weights", weights_json(model, plane, top)}});
   }
   out["training"] = to_json(model.training);
@@ -141,14 +158,14 @@ std::string as_text(const Model& model, const std::string& file, std::size_t top
     out += fmt::format("\n  The common plane w_0 has length {}: {}.\n",
                        short_number(*model.training.shared_norm), line);
   }
-  const Plane target = raw_plane(model, model.tasks.size() - 1);
+  if (model.expansion) out += fmt::format("\nThe model is {}.\n", kernel_text(*model.expansion));
   for (std::size_t t = model.tasks.size(); t-- > 0;) {
     const Plane plane = raw_plane(model, t);
     out += fmt::format("\nTask {}: bias {}", short_name(model.tasks[t].name), short_number(plane.bias));
     if (t + 1 < model.tasks.size())
-      out += fmt::format(", cosine to the target {}", share(cosine(plane, target)));
+      out += fmt::format(", cosine to the target {}", share(cosine_to_target(model, t)));
     out += "\n";
-    if (top == 0 || model.features.empty()) continue;
+    if (top == 0 || model.features.empty() || model.expansion) continue;
     out += weights_text(model, plane, top);
   }
   return out;

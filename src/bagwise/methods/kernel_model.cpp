@@ -22,14 +22,16 @@ void append(const RowsView& from, DenseRows& to) {
   const auto& sparse = std::get<CsrView>(from);
   std::fill_n(out, sparse.rows * columns, 0.0);
   for (std::size_t i = 0; i < sparse.rows; ++i) {
-    for (auto k = static_cast<std::size_t>(sparse.start[i]); k < static_cast<std::size_t>(sparse.start[i + 1]); ++k)
+    for (auto k = static_cast<std::size_t>(sparse.start[i]);
+         k < static_cast<std::size_t>(sparse.start[i + 1]); ++k)
       out[i * columns + static_cast<std::size_t>(sparse.index[k])] = sparse.values[k];
   }
 }
 
 void append(const CsrView& from, Csr& to) {
   for (std::size_t i = 0; i < from.rows; ++i) {
-    const auto begin = static_cast<std::size_t>(from.start[i]), end = static_cast<std::size_t>(from.start[i + 1]);
+    const auto begin = static_cast<std::size_t>(from.start[i]),
+               end = static_cast<std::size_t>(from.start[i + 1]);
     to.index.insert(to.index.end(), from.index.begin() + static_cast<std::ptrdiff_t>(begin),
                     from.index.begin() + static_cast<std::ptrdiff_t>(end));
     to.values.insert(to.values.end(), from.values.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -65,13 +67,14 @@ Features select(const RowsView& rows, const std::vector<bool>& kept) {
   Csr out;
   out.columns = sparse.columns;
   for (std::size_t i = 0; i < sparse.rows; ++i) {
-    if (kept[i]) append(CsrView{sparse.start.subspan(i, 2), sparse.index, sparse.values, 1, sparse.columns}, out);
+    if (kept[i])
+      append(CsrView{sparse.start.subspan(i, 2), sparse.index, sparse.values, 1, sparse.columns}, out);
   }
   return out;
 }
 
-// beta_k (1 + [task of k = t]/lambda_t) for every bag: the plane of task t in terms of bag means. With t = tasks():
-// the shared plane.
+// beta_k (1 + [task of k = t]/lambda_t) for every bag: the plane of task t in terms of bag means. With t =
+// tasks(): the shared plane.
 Vector bag_weights_of(const KernelTubeProblem& problem, const KernelTubeSolution& solution, std::size_t t) {
   Vector out(static_cast<Index>(problem.size()));
   for (std::size_t k = 0; k < problem.size(); ++k) {
@@ -85,17 +88,19 @@ Vector bag_weights_of(const KernelTubeProblem& problem, const KernelTubeSolution
 
 Result<void> check_kernel_choice(const KernelChoice& choice) {
   if (!choice.is_linear()) return {};
-  if (choice.gamma) return Error{fmt::format("gamma = {} has no meaning for the kernel linear", *choice.gamma)};
+  if (choice.gamma)
+    return Error{fmt::format("gamma = {} has no meaning for the kernel linear", *choice.gamma)};
   if (choice.nystrom > 0) {
-    return Error{fmt::format("nystrom = {} has no meaning for the kernel linear, which needs no approximation",
-                             choice.nystrom)};
+    return Error{fmt::format(
+        "nystrom = {} has no meaning for the kernel linear, which needs no approximation", choice.nystrom)};
   }
   return {};
 }
 
 Result<void> check_rows_at_hand(std::span<const TrainingTask> tasks, const Context& context) {
   if (context.comm != nullptr && context.comm->size() > 1)
-    return Error{"a kernel looks at all pairs of rows: expected one process that has them all, or the kernel linear"};
+    return Error{
+        "a kernel looks at all pairs of rows: expected one process that has them all, or the kernel linear"};
   for (const TrainingTask& task : tasks) {
     if (task.rows == nullptr)
       return Error{fmt::format("the {} is given by sums per bag only; a kernel needs its rows", task.name)};
@@ -103,7 +108,8 @@ Result<void> check_rows_at_hand(std::span<const TrainingTask> tasks, const Conte
   return {};
 }
 
-KernelFunction kernel_function(const KernelChoice& choice, const FeatureMoments& moments, const Scaling& scaling) {
+KernelFunction kernel_function(const KernelChoice& choice, const FeatureMoments& moments,
+                               const Scaling& scaling) {
   KernelFunction out{choice.kernel, choice.gamma.value_or(1), choice.degree};
   if (choice.gamma || choice.is_linear()) return out;
   double variance = 0;
@@ -150,7 +156,8 @@ PlaneProducts products_of(const KernelTubeProblem& problem, const KernelTubeSolu
   const std::size_t tasks = problem.tasks();
   ColMatrix planes(static_cast<Index>(problem.size()), static_cast<Index>(tasks));
   PlaneProducts out;
-  for (std::size_t t = 0; t < tasks; ++t) planes.col(static_cast<Index>(t)) = bag_weights_of(problem, solution, t);
+  for (std::size_t t = 0; t < tasks; ++t)
+    planes.col(static_cast<Index>(t)) = bag_weights_of(problem, solution, t);
   const Vector shared = bag_weights_of(problem, solution, tasks);
   const Vector reached = problem.kernel * shared;
   out.shared = shared.dot(reached);

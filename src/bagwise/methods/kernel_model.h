@@ -50,7 +50,8 @@ Result<void> check_kernel_choice(const KernelChoice& choice);
 Result<void> check_rows_at_hand(std::span<const TrainingTask> tasks, const Context& context);
 
 // The kernel with its gamma; `moments` are those of the raw rows of all tasks.
-KernelFunction kernel_function(const KernelChoice& choice, const FeatureMoments& moments, const Scaling& scaling);
+KernelFunction kernel_function(const KernelChoice& choice, const FeatureMoments& moments,
+                               const Scaling& scaling);
 
 // The rows of all tasks one after the other, and the bag of each, numbered on from task to task.
 struct StackedRows {
@@ -73,8 +74,8 @@ std::vector<double> row_weights(const KernelTubeProblem& problem, const KernelTu
 // Lengths and products of the planes in the kernel's space.
 PlaneProducts products_of(const KernelTubeProblem& problem, const KernelTubeSolution& solution);
 
-// Fills expansion, tasks (in the order of `names`) and shared weights of the model; rows of bags with beta = 0 are
-// left out.
+// Fills expansion, tasks (in the order of `names`) and shared weights of the model; rows of bags with beta =
+// 0 are left out.
 void set_expansion(const KernelFunction& kernel, const KernelTubeProblem& problem,
                    const KernelTubeSolution& solution, const StackedRows& rows,
                    std::span<const TrainingTask> tasks, Model& model);

@@ -42,8 +42,8 @@ struct UncertainRows {
   std::span<const double> bounds;  // delta_j, in the units of the rows before their features were scaled
   std::span<const double> target;  // y_k
   std::span<const double> tube;    // eps_k
-  // By what each feature was multiplied (S); empty: 1. A row moves along S S u / |S u|, the steepest way of its
-  // length before scaling; that is u/|u| without.
+  // By what each feature was multiplied (S); empty: 1. A row moves along S S u / |S u|, the steepest way of
+  // its length before scaling; that is u/|u| without.
   std::span<const double> stretch = {};
 };
 

@@ -226,6 +226,19 @@ std::vector<double> expansion_weights(const NystromMap& map, const VectorRef& w)
 // For poly, B^p - 2 C^p + A^p = (B - C) S_p(B, C) - (C - A) S_p(C, A) with S_n(u, v) = (u^n - v^n)/(u - v)
 //   = gamma delta^2 S_p(B, C) + gamma |x| delta (B - A) sum_i C^(p-1-i) S_i(B, A),
 // in which every term is positive: small bounds lose nothing.
+void use_landmarks(const NystromMap& map, const std::vector<std::string>& features, const Scaling& scaling,
+                   Model& model) {
+  const auto to_landmarks = [&](std::vector<double>& w) {
+    if (!w.empty()) w = expansion_weights(map, Eigen::Map<const Vector>(w.data(), as_index(w.size())));
+  };
+  for (TaskModel& task : model.tasks) to_landmarks(task.weights);
+  to_landmarks(model.shared_weights);
+  model.expansion = Expansion{map.kernel, map.landmarks};
+  model.features = features;
+  model.scaling = scaling;
+  model.training.features = features.size();
+}
+
 double bound_in_kernel_space(const KernelFunction& kernel, double length, double bound) {
   if (kernel.kind == KernelKind::kLinear) return bound;
   const double gamma = kernel.gamma;

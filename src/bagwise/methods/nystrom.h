@@ -44,6 +44,10 @@ RowMatrix map_rows(const NystromMap& map, const Scaling& scaling, const RowsView
 ReducedBags reduce_mapped(const NystromMap& map, const Scaling& scaling, const BaggedData& data,
                           std::span<const double> bounds, unsigned threads = 0);
 
+// Turns a linear model over the map's coordinates into the kernel model over the landmarks that it is.
+void use_landmarks(const NystromMap& map, const std::vector<std::string>& features, const Scaling& scaling,
+                   Model& model);
+
 // c = U L^(-1/2) w: one coefficient per landmark.
 std::vector<double> expansion_weights(const NystromMap& map, const VectorRef& w);
 

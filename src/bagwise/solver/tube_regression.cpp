@@ -68,11 +68,20 @@ TubeSolution solve_as_given(const TubeProblem& problem, const TubeOptions& optio
     case TubeAlgorithm::kAutomatic:
       break;
   }
-  // A start is worth most to the semismooth method, which then needs a few steps; the interior point needs
-  // none.
-  const bool newton_first = start != nullptr || has_many_rows(problem) || is_easy(problem);
-  TubeSolution first = newton_first ? solve_semismooth(problem, options, start, observer)
-                                    : solve_interior_point(problem, options, observer);
+  std::optional<TubeSolution> known;  // what the start is worth in this problem
+  if (start != nullptr) {
+    known = certify(problem, start->multipliers, &start->planes, options);
+    if (known->report.termination == Termination::kConverged) {
+      known->report.algorithm = start->report.algorithm;
+      return std::move(*known);
+    }
+    if (known->report.termination == Termination::kNumericalFault) known.reset(), start = nullptr;
+  }
+  const bool newton_first = has_many_rows(problem) || is_easy(problem);
+  const auto road = NewtonSystem::Road::kAutomatic;
+  TubeSolution first =
+      newton_first ? solve_semismooth(problem, options, start, observer)
+                   : solve_interior_point(problem, options, observer, road, known ? &*known : nullptr);
   if (finished(first)) return first;
   // Stalled: the other method takes over. After an interior point this settles which rows are at their tube's
   // edge.

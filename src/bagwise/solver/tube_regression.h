@@ -15,9 +15,10 @@
 namespace bagwise {
 
 enum class TubeAlgorithm {
-  kAutomatic,      // semismooth Newton; interior point if that stalls
+  kAutomatic,  // semismooth Newton for many rows or small costs, else interior point; the other if one stalls
   kSemismooth,     // augmented Lagrangian with semismooth Newton steps: warm starts, few active rows
-  kInteriorPoint,  // Mehrotra's predictor-corrector: no warm start, the same effort on any data
+  kInteriorPoint,  // Mehrotra's predictor-corrector: the same effort on any data, half of it from a start
+                   // nearby
 };
 
 struct TubeOptions {

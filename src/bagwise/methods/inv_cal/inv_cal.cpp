@@ -4,6 +4,7 @@
 
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/solver/tube_regression.h"
 
@@ -17,9 +18,72 @@ TubeProblem inverse_calibration_problem(const ReducedBags& data, const DenseRows
   return problem;
 }
 
+namespace {
+
+Fit new_fit(const TrainingTask& target, const Scaling& scaling, const InvCalOptions& options) {
+  Fit fit;
+  fit.model.method = "inv-cal";
+  fit.model.features = target.reduced.feature_names;
+  fit.model.scaling = scaling;
+  fit.model.options = option_values(options);
+  return fit;
+}
+
+// On the means of `data`: of the rows, or of their images under a map.
+Result<Fit> fit_means(const TrainingTask& target, const ReducedBags& data, const Scaling& scaling,
+                      const InvCalOptions& options, const Context& context) {
+  DenseRows means = data.sums.means();
+  apply(scaling, means);
+  const TubeProblem problem = inverse_calibration_problem(data, means, options);
+  const TubeOptions tube{.gap_tolerance = options.gap, .threads = context.threads};
+  const TubeSolution solution = solve_tube_regression(problem, tube, nullptr, context.observer);
+  const ReducedBags* const all[] = {&data};
+  if (solution.report.termination == Termination::kNumericalFault) return overflow_error(all);
+  Fit fit = new_fit(target, scaling, options);
+  const Vector w = solution.planes.weights(0);
+  fit.model.tasks = {{target.name, {w.data(), w.data() + w.size()}, solution.planes.bias[0], {}}};
+  fit.model.training = convex_report(solution.report, options.gap, data, context.seed);
+  fit.model.training.tasks =
+      report_bags({&target, 1}, all, problem, values_at_means(problem, solution.planes, context.threads));
+  return fit;
+}
+
+Result<Fit> fit_landmarks(const TrainingTask& target, const Scaling& scaling, const KernelFunction& kernel,
+                          const InvCalOptions& options, const Context& context) {
+  const RowsView rows[] = {target.rows->features.view()};
+  const NystromMap map =
+      fit_nystrom(kernel, rows, scaling, static_cast<std::size_t>(options.nystrom), context.seed);
+  const ReducedBags mapped = reduce_mapped(map, scaling, *target.rows, {}, context.threads);
+  auto fit = fit_means(target, mapped, {}, options, context);
+  if (fit) use_landmarks(map, target.reduced.feature_names, scaling, fit->model);
+  return fit;
+}
+
+Result<Fit> fit_kernel(const TrainingTask& target, const Scaling& scaling, const KernelFunction& kernel,
+                       const InvCalOptions& options, const Context& context) {
+  const StackedRows rows = stack_scaled_rows({&target, 1}, scaling);
+  KernelTubeProblem problem;
+  append_bags(target.reduced, {options.epsilon, options.tube, options.clip, options.bag_weight}, options.C, 0,
+              problem);
+  problem.kernel = bag_kernel(kernel, rows.in_bags(), context.threads, context.observer);
+  const KernelTubeOptions how{.gap_tolerance = options.gap, .threads = context.threads};
+  const KernelTubeSolution solution = solve_kernel_tube(problem, how, nullptr, context.observer);
+  const ReducedBags* const all[] = {&target.reduced};
+  if (solution.report.termination == Termination::kNumericalFault) return overflow_error(all);
+  Fit fit = new_fit(target, scaling, options);
+  set_expansion(kernel, problem, solution, rows, {&target, 1}, fit.model);
+  fit.model.training = convex_report(solution.report, options.gap, target.reduced, context.seed);
+  fit.model.training.tasks = report_bags({&target, 1}, all, problem, solution.values);
+  return fit;
+}
+
+}  // namespace
+
 Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options, const Context& context) {
   if (const auto faults = validate(options); !faults.empty())
     return Error{fmt::format("{}", fmt::join(faults, "; "))};
+  const KernelChoice choice = options.kernel_choice();
+  if (auto checked = check_kernel_choice(choice); !checked) return checked.error();
   ReducedBags storage;
   const ReducedBags& data = over_all_ranks(target.reduced, context.comm, storage);
   if (auto checked = check_target_bags(data); !checked) return checked.error();
@@ -27,26 +91,16 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
   if (!scaling) return scaling.error();
 
   const Stopwatch watch;
-  DenseRows means = data.sums.means();
-  apply(*scaling, means);
-  const TubeProblem problem = inverse_calibration_problem(data, means, options);
-  const TubeOptions tube{.gap_tolerance = options.gap, .threads = context.threads};
-  const TubeSolution solution = solve_tube_regression(problem, tube, nullptr, context.observer);
-  const ReducedBags* const all[] = {&data};
-  if (solution.report.termination == Termination::kNumericalFault) return overflow_error(all);
-
-  Fit fit;
-  fit.solve_seconds = watch.seconds();
-  Model& model = fit.model;
-  model.method = "inv-cal";
-  model.features = data.feature_names;
-  model.scaling = std::move(*scaling);
-  const Vector w = solution.planes.weights(0);
-  model.tasks = {{"target", {w.data(), w.data() + w.size()}, solution.planes.bias[0], {}}};
-  model.options = option_values(options);
-  model.training = convex_report(solution.report, options.gap, data, context.seed);
-  model.training.tasks =
-      report_bags({&target, 1}, all, problem, values_at_means(problem, solution.planes, context.threads));
+  Result<Fit> fit = Error{};
+  if (choice.is_linear()) {
+    fit = fit_means(target, data, *scaling, options, context);
+  } else {
+    if (auto checked = check_rows_at_hand({&target, 1}, context); !checked) return checked.error();
+    const KernelFunction kernel = kernel_function(choice, data.moments, *scaling);
+    fit = choice.nystrom > 0 ? fit_landmarks(target, *scaling, kernel, options, context)
+                             : fit_kernel(target, *scaling, kernel, options, context);
+  }
+  if (fit) fit->solve_seconds = watch.seconds();
   return fit;
 }
 
@@ -65,8 +119,13 @@ Method inv_cal_method() {
       },
       .check = [](const OptionTexts& texts) -> Result<void> {
         auto options = parse_options<InvCalOptions>(texts);
-        return options ? Result<void>() : options.error();
+        return options ? check_kernel_choice(options->kernel_choice()) : options.error();
       },
+      .needs_instances =
+          [](const OptionTexts& texts) {
+            const auto options = parse_options<InvCalOptions>(texts);
+            return options && options->kernel != KernelKind::kLinear;
+          },
   };
 }
 

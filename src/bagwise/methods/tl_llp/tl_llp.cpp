@@ -2,25 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <list>
 
-#include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
-#include "bagwise/methods/task_reports.h"
+#include "bagwise/methods/tl_llp/roads.h"
 
 namespace bagwise {
 namespace {
-
-using Tasks = std::vector<const ReducedBags*>;
-
-// One value for all sources or one for each, then the target's.
-std::vector<double> per_task(const std::vector<double>& sources, double target, std::size_t tasks) {
-  std::vector<double> out(tasks, target);
-  for (std::size_t t = 0; t + 1 < tasks; ++t) out[t] = sources.size() == 1 ? sources[0] : sources[t];
-  return out;
-}
 
 Result<void> check_counts(const char* option, const std::vector<double>& values, std::size_t sources) {
   if (values.size() == 1 || values.size() == sources) return {};
@@ -32,6 +20,11 @@ Result<void> check_counts(const char* option, const std::vector<double>& values,
 Result<void> check_options(std::span<const TrainingTask> tasks, const TlLlpOptions& options) {
   if (const auto faults = validate(options); !faults.empty())
     return Error{fmt::format("{}", fmt::join(faults, "; "))};
+  if (auto checked = check_kernel_choice(options.kernel_choice()); !checked) return checked;
+  if (options.nystrom > 0 && options.uncertainty == Uncertainty::kLiteral) {
+    return Error{fmt::format("nystrom = {} does not go with uncertainty literal; expected exact or off",
+                             options.nystrom)};
+  }
   const std::size_t sources = tasks.size() - 1;
   if (auto checked = check_counts("C-source", options.C_source, sources); !checked) return checked;
   if (auto checked = check_counts("lambda-source", options.lambda_source, sources); !checked) return checked;
@@ -42,109 +35,6 @@ Result<void> check_options(std::span<const TrainingTask> tasks, const TlLlpOptio
                              task.origin.empty() ? "" : fmt::format(" ({})", task.origin))};
   }
   return {};
-}
-
-// The mean bound of a bag's rows.
-double bound_of(const ReducedBags& data, std::size_t bag, const TlLlpOptions& options) {
-  if (options.uncertainty == Uncertainty::kOff) return 0;
-  return data.has_bounds ? data.sums.mean_bound(bag) : options.delta.value_or(kDefaultDelta);
-}
-
-// Root mean square distance of the rows from their mean.
-double spread_of(const DenseRows& rows) {
-  const auto m = rows.view().matrix();
-  return std::sqrt((m.rowwise() - m.colwise().mean()).squaredNorm() / static_cast<double>(m.rows()));
-}
-
-void warn_of_large_bounds(const TrainingTask& task, const ReducedBags& data, const DenseRows& means,
-                          const TlLlpOptions& options, std::vector<std::string>& warnings) {
-  double bound = 0;
-  for (std::size_t k = 0; k < data.bags.size(); ++k)
-    bound += bound_of(data, k, options) / static_cast<double>(data.bags.size());
-  const double spread = spread_of(means);
-  if (!(bound > spread)) return;
-  warnings.push_back(fmt::format(
-      "the rows of the {} may be off by {:.3g} (delta), but its bag means are only {:.3g} apart: such "
-      "uncertainty explains any proportion; expected a delta well below that",
-      task.name, bound, spread));
-}
-
-// The means of the bags of all tasks, one task after the other.
-DenseRows stacked_means(std::span<const TrainingTask> tasks, const Tasks& data, const TlLlpOptions& options,
-                        std::vector<std::string>& warnings) {
-  DenseRows out(data.back()->sums.features());
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const DenseRows means = data[t]->sums.means();
-    warn_of_large_bounds(tasks[t], *data[t], means, options, warnings);
-    std::copy_n(means.view().values, means.rows() * means.columns(), out.append(means.rows()));
-  }
-  return out;
-}
-
-Result<Scaling> fit_scaling_of_all(const Tasks& data, Scale scale) {
-  FeatureMoments moments(data.back()->sums.features());
-  if (scale != Scale::kNone) {
-    for (const ReducedBags* task : data) moments.merge(task->moments);
-  }
-  return fit_scaling(scale, moments, data.back()->feature_names);
-}
-
-// Lemma 3: every row outside its bag's tube moves by its full bound towards it, along the plane's normal.
-// Returns per bag the mean of its rows' signed moves.
-class LemmaMoves {
- public:
-  LemmaMoves(std::span<const TrainingTask> tasks, const TubeTerms& terms, const Scaling& scaling,
-             const TlLlpOptions& options, const Context& context)
-      : tasks_(tasks), terms_(terms), scaling_(scaling), options_(options), context_(context) {}
-
-  std::vector<double> operator()(const TubePlanes& planes) const {
-    std::vector<double> moves(terms_.size() * 2, 0.0);  // sums, then counts
-    std::size_t first = 0;
-    for (std::size_t t = 0; t < tasks_.size(); ++t) {
-      const Vector w = planes.weights(t);
-      const Plane plane = raw_plane(scaling_, {w.data(), w.data() + w.size()}, planes.bias[t]);
-      const BaggedData& data = *tasks_[t].rows;
-      const auto f = scores(plane, data.features.view(), context_.threads);
-      for (std::size_t j = 0; j < f.size(); ++j) {
-        const std::size_t bag = first + data.bag_of_row[j];
-        const double r = f[j] - terms_.target[bag];
-        const double bound = data.bounds.empty() ? options_.delta.value_or(kDefaultDelta) : data.bounds[j];
-        if (std::abs(r) > terms_.tube[bag]) moves[bag] -= std::copysign(bound, r);
-        moves[terms_.size() + bag] += 1;
-      }
-      first += data.bags.size();
-    }
-    if (context_.comm != nullptr) context_.comm->sum(moves);
-    for (std::size_t i = 0; i < terms_.size(); ++i) moves[i] /= std::max(1.0, moves[terms_.size() + i]);
-    moves.resize(terms_.size());
-    return moves;
-  }
-
- private:
-  std::span<const TrainingTask> tasks_;
-  const TubeTerms& terms_;
-  const Scaling& scaling_;
-  const TlLlpOptions& options_;
-  const Context& context_;
-};
-
-// Per bag, how far its mean stands moved: as the literal rounds left it, or the least that brings it into its
-// tube as far as its bound allows.
-void report_shifts(const UncertainTube& tube, const RoundsResult& rounds, std::vector<TaskReport>& tasks) {
-  std::size_t i = 0;
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    TaskReport& task = tasks[t];
-    const double reach = stretched_norm(tube.stretch, rounds.solution.planes.weights(t));
-    for (std::size_t k = 0; k < task.residual.size(); ++k, ++i) {
-      double shift = rounds.move.empty() ? 0 : rounds.move[i];
-      if (rounds.move.empty() && reach > 0) {
-        const double needed = std::max(0.0, std::abs(task.residual[k]) - tube.problem.tube[i]) / reach;
-        shift = -std::copysign(std::min(needed, tube.bound[i]), task.residual[k]);
-      }
-      task.shift.push_back(shift == 0 ? 0 : shift);  // never -0
-      task.at_bound.push_back(tube.bound[i] > 0 && std::abs(shift) >= tube.bound[i] * (1 - 1e-12));
-    }
-  }
 }
 
 std::string end_name(RoundsEnd end) {
@@ -164,7 +54,7 @@ std::string end_name(RoundsEnd end) {
   return "iteration-limit";
 }
 
-void warn_of_end(const RoundsResult& rounds, const TlLlpOptions& options,
+void warn_of_end(const RoundsCourse& rounds, const TlLlpOptions& options,
                  std::vector<std::string>& warnings) {
   if (rounds.end == RoundsEnd::kRoundLimit) {
     warnings.push_back(
@@ -181,80 +71,65 @@ void warn_of_end(const RoundsResult& rounds, const TlLlpOptions& options,
 
 }  // namespace
 
-UncertainTube tl_llp_problem(std::span<const ReducedBags* const> tasks, const DenseRows& means,
-                             const Scaling& scaling, const TlLlpOptions& o) {
-  UncertainTube out;
-  out.problem.rows = means.view();
-  out.problem.lambda = per_task(o.lambda_source, o.lambda, tasks.size());
-  const auto cost = per_task(o.C_source, o.C, tasks.size());
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    append_bags(*tasks[t], {o.epsilon, o.tube, o.clip, o.bag_weight}, cost[t], static_cast<std::uint32_t>(t),
-                out.problem);
-    for (std::size_t k = 0; k < tasks[t]->bags.size(); ++k) out.bound.push_back(bound_of(*tasks[t], k, o));
-  }
-  out.stretch = scaling.factor;
+namespace tl_llp {
+
+std::vector<double> per_task(const std::vector<double>& sources, double target, std::size_t tasks) {
+  std::vector<double> out(tasks, target);
+  for (std::size_t t = 0; t + 1 < tasks; ++t) out[t] = sources.size() == 1 ? sources[0] : sources[t];
   return out;
 }
 
-Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& options,
-                       const Context& context) {
-  if (auto checked = check_options(tasks, options); !checked) return checked.error();
-  std::list<ReducedBags> storage(tasks.size());
-  Tasks data;
-  for (auto place = storage.begin(); const TrainingTask& task : tasks)
-    data.push_back(&over_all_ranks(task.reduced, context.comm, *place++));
-  if (auto checked = check_target_bags(*data.back()); !checked) return checked.error();
-  std::vector<std::string> warnings;
-  for (std::size_t t = 0; t + 1 < tasks.size(); ++t) {
-    if (auto checked = check_source_bags(tasks[t], *data[t], *data.back(), warnings); !checked)
-      return checked.error();
-  }
-  auto scaling = fit_scaling_of_all(data, options.scale);
-  if (!scaling) return scaling.error();
+double bound_of_row(const BaggedData& data, std::size_t row, const TlLlpOptions& options) {
+  if (options.uncertainty == Uncertainty::kOff) return 0;
+  return data.bounds.empty() ? options.delta.value_or(kDefaultDelta) : data.bounds[row];
+}
 
-  const Stopwatch watch;
-  DenseRows means = stacked_means(tasks, data, options, warnings);
-  apply(*scaling, means);
-  const UncertainTube tube = tl_llp_problem(data, means, *scaling, options);
-  const RoundsOptions how{
-      options.tolerance, options.max_rounds, {.gap_tolerance = options.gap, .threads = context.threads}};
-  const RoundsResult rounds =
-      options.uncertainty == Uncertainty::kLiteral
-          ? literal_rounds(tube, LemmaMoves(tasks, tube.problem, *scaling, options, context), how,
-                           context.observer)
-          : exact_rounds(tube, how, context.observer);
-  if (rounds.end == RoundsEnd::kNumericalFault) return overflow_error(data);
+double bound_of_bag(const ReducedBags& data, std::size_t bag, const TlLlpOptions& options) {
+  if (options.uncertainty == Uncertainty::kOff) return 0;
+  return data.has_bounds ? data.sums.mean_bound(bag) : options.delta.value_or(kDefaultDelta);
+}
 
-  Fit fit;
-  fit.solve_seconds = watch.seconds();
-  fit.first_solve_seconds = rounds.first_solve_seconds;
-  Model& model = fit.model;
-  model.method = "tl-llp";
-  model.features = data.back()->feature_names;
-  model.scaling = std::move(*scaling);
-  const TubePlanes& planes = rounds.solution.planes;
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const Vector w = planes.weights(t);
-    model.tasks.push_back({tasks[t].name, {w.data(), w.data() + w.size()}, planes.bias[t], {}});
-  }
-  model.shared_weights = {planes.shared.data(), planes.shared.data() + planes.shared.size()};
-  model.options = option_values(options);
-
-  TrainingReport& report = model.training;
-  report = convex_report(rounds.solution.report, options.gap, *data.back(), context.seed);
-  report.convex_objective = rounds.solution.report.primal;
+TrainingReport report_rounds(const RoundsCourse& rounds, const SolveReport& last, const Prepared& prepared,
+                             const TlLlpOptions& options, const Context& context) {
+  TrainingReport report = convex_report(last, options.gap, *prepared.data.back(), context.seed);
+  if (options.uncertainty != Uncertainty::kOff) report.convex_objective = last.primal;
   report.objective = rounds.objective;
   report.termination = end_name(rounds.end);
   report.rounds = static_cast<int>(rounds.history.size());
   report.objective_history = rounds.history;
   report.solver_steps = rounds.steps;
-  report.tasks =
-      report_bags(tasks, data, tube.problem, values_at_means(tube.problem, planes, context.threads));
-  report_shifts(tube, rounds, report.tasks);
-  report_planes(products_of(planes), report);
-  report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
+  report.warnings.insert(report.warnings.begin(), prepared.warnings.begin(), prepared.warnings.end());
   warn_of_end(rounds, options, report.warnings);
-  return fit;
+  return report;
+}
+
+}  // namespace tl_llp
+
+Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& options,
+                       const Context& context) {
+  if (auto checked = check_options(tasks, options); !checked) return checked.error();
+  tl_llp::Prepared prepared{.tasks = tasks};
+  std::list<ReducedBags> storage(tasks.size());
+  for (auto place = storage.begin(); const TrainingTask& task : tasks)
+    prepared.data.push_back(&over_all_ranks(task.reduced, context.comm, *place++));
+  const ReducedBags& target = *prepared.data.back();
+  if (auto checked = check_target_bags(target); !checked) return checked.error();
+  for (std::size_t t = 0; t + 1 < tasks.size(); ++t) {
+    if (auto checked = check_source_bags(tasks[t], *prepared.data[t], target, prepared.warnings); !checked)
+      return checked.error();
+  }
+  prepared.moments = FeatureMoments(target.sums.features());
+  if (options.scale != Scale::kNone || options.kernel != KernelKind::kLinear) {
+    for (const ReducedBags* task : prepared.data) prepared.moments.merge(task->moments);
+  }
+  auto scaling = fit_scaling(options.scale, prepared.moments, target.feature_names);
+  if (!scaling) return scaling.error();
+  prepared.scaling = std::move(*scaling);
+
+  if (options.kernel == KernelKind::kLinear) return fit_linear(prepared, options, context);
+  if (auto checked = check_rows_at_hand(tasks, context); !checked) return checked.error();
+  return options.nystrom > 0 ? fit_with_landmarks(prepared, options, context)
+                             : fit_with_kernel(prepared, options, context);
 }
 
 Method tl_llp_method() {
@@ -271,12 +146,13 @@ Method tl_llp_method() {
       },
       .check = [](const OptionTexts& texts) -> Result<void> {
         auto options = parse_options<TlLlpOptions>(texts);
-        return options ? Result<void>() : options.error();
+        return options ? check_kernel_choice(options->kernel_choice()) : options.error();
       },
       .needs_instances =
           [](const OptionTexts& texts) {
             const auto options = parse_options<TlLlpOptions>(texts);
-            return options && options->uncertainty == Uncertainty::kLiteral;
+            return options &&
+                   (options->uncertainty == Uncertainty::kLiteral || options->kernel != KernelKind::kLinear);
           },
   };
 }

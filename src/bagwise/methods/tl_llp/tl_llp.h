@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "bagwise/core/options.h"
-#include "bagwise/linalg/kernel_function.h"
 #include "bagwise/methods/calibration.h"
+#include "bagwise/methods/kernel_model.h"
 #include "bagwise/methods/registry.h"
 #include "bagwise/methods/scaling.h"
 #include "bagwise/methods/tl_llp/uncertain_tube.h"
@@ -44,11 +44,17 @@ struct TlLlpOptions {
   std::optional<double> clip = {};
   std::optional<double> delta = {};
   Uncertainty uncertainty = Uncertainty::kExact;
+  KernelKind kernel = KernelKind::kLinear;
+  std::optional<double> gamma = {};
+  int degree = 3;
+  int nystrom = 0;
   double gap = 1e-6;
   int max_rounds = 20;
   double tolerance = 1e-3;
   Scale scale = Scale::kNone;
   BagWeight bag_weight = BagWeight::kNone;
+
+  [[nodiscard]] KernelChoice kernel_choice() const { return {kernel, gamma, degree, nystrom}; }
 
   template <class Visitor>
   static void describe(Visitor&& visit) {
@@ -71,6 +77,7 @@ struct TlLlpOptions {
           "are "
           "exact",
           Rule{});
+    describe_kernel<O>(visit);
     visit("gap", &O::gap, "stop a convex solve at this relative duality gap",
           Rule{">= 1e-12 and < 1", [](double v) { return v >= 1e-12 && v < 1; }});
     visit("max-rounds", &O::max_rounds, "at most this many rounds of solving and moving",

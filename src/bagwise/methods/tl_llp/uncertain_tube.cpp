@@ -20,10 +20,6 @@ std::vector<Vector> steepest_directions(const UncertainTube& tube, const TubePla
   return out;
 }
 
-bool is_small_change(double before, double now, double tolerance) {
-  return std::abs(before - now) <= tolerance * std::max(std::abs(before), std::abs(now));
-}
-
 // How a round's solve ended, where that ends the rounds.
 bool ends_rounds(Termination termination, RoundsEnd& end) {
   if (termination == Termination::kStopped) end = RoundsEnd::kStopped;
@@ -38,6 +34,10 @@ RoundsEnd with_gap(RoundsEnd end, const TubeSolution& solution) {
 }
 
 }  // namespace
+
+bool is_small_change(double before, double now, double tolerance) {
+  return std::abs(before - now) <= tolerance * std::max(std::abs(before), std::abs(now));
+}
 
 double stretched_norm(const std::vector<double>& stretch, const Vector& w) {
   return stretch.empty() ? w.norm() : (w.array() * as_array(stretch)).matrix().norm();

@@ -56,15 +56,23 @@ enum class RoundsEnd {
   kNumericalFault,
 };
 
-struct RoundsResult {
-  TubeSolution solution;        // of the convex problem of the round that is returned
-  double objective = 0;         // F at its planes
-  std::vector<double> history;  // F after each round
-  std::vector<int> steps;       // Newton steps of each round's solve
-  std::vector<double> move;     // literal rounds: how far each row stands moved along u_t
+// How rounds went, whatever was solved in them.
+struct RoundsCourse {
+  double objective = 0;         // of the round that is returned
+  std::vector<double> history;  // of every round
+  std::vector<int> steps;       // of each round's solve
   RoundsEnd end = RoundsEnd::kConverged;
   double first_solve_seconds = 0;  // of the first round alone
 };
+
+struct RoundsResult : RoundsCourse {
+  TubeSolution
+      solution;  // of the convex problem of the round that is returned; the objective is F at its planes
+  std::vector<double> move;  // literal rounds: how far each row stands moved along u_t
+};
+
+// |before - now| <= tolerance * max(|before|, |now|)
+bool is_small_change(double before, double now, double tolerance);
 
 // Convex-concave rounds from shifts of 0. The history never rises.
 RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& options,

@@ -10,9 +10,11 @@ namespace bagwise::internal {
 TubeSolution solve_semismooth(const TubeProblem& problem, const TubeOptions& options,
                               const TubeSolution* start, const Observer& observer);
 
-// Mehrotra's predictor-corrector interior point; `road` fixes the linear algebra for comparisons.
+// Mehrotra's predictor-corrector interior point; `road` fixes the linear algebra for comparisons. A start
+// must be certified for this problem.
 TubeSolution solve_interior_point(const TubeProblem& problem, const TubeOptions& options,
                                   const Observer& observer,
-                                  NewtonSystem::Road road = NewtonSystem::Road::kAutomatic);
+                                  NewtonSystem::Road road = NewtonSystem::Road::kAutomatic,
+                                  const TubeSolution* start = nullptr);
 
 }  // namespace bagwise::internal

@@ -163,6 +163,9 @@ TubeSolution certify(const TubeProblem& problem, TubeMultipliers multipliers, co
   out.report.primal = std::numeric_limits<double>::quiet_NaN();
   out.multipliers = std::move(multipliers);
   const auto take_if_better = [&](TubePlanes candidate) {
+    for (std::size_t t = 0; t < problem.tasks(); ++t) {
+      if (!std::isfinite(problem.lambda[t])) candidate.own[t].setZero();
+    }
     const Unbiased rows = unbiased(problem, candidate, options.threads);
     candidate.bias = best_biases(problem, rows, options.threads);
     const double value = primal_value(problem, candidate, rows, options.threads);

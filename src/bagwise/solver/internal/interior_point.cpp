@@ -8,7 +8,7 @@
 //   Eliminating alpha, s and p from a Newton step leaves the system of newton_system.h with the weights
 //   D_j = 1 / (p_j / alpha_j + s_j / (C_j - alpha_j)). The number of steps hardly depends on the data.
 //
-// Given   a problem and options. No warm start.
+// Given   a problem and options, perhaps a certified start.
 // Returns the best certified point met.
 // See     Mehrotra (1992), SIAM J. Optim. 2; Ferris and Munson (2002), SIAM J. Optim. 13, for this structure.
 // Test    tube_regression_test.cpp certifies the answers by code of its own.
@@ -26,10 +26,15 @@ namespace {
 using Array = Eigen::ArrayXd;
 using Index = Eigen::Index;
 
+// What complementarity a warm start begins with, in units of its gap's share. Measured on TL-LLP's rounds of
+// 330 to 1,320 rows: 10 to 100 need half the steps of a cold start, 0.1 as many or more.
+constexpr double kNear = 10;
+
 // The sides that cost something: first the upper ones, then the lower ones.
 class InteriorPoint {
  public:
-  InteriorPoint(const TubeProblem& problem, const TubeOptions& options, NewtonSystem::Road road)
+  InteriorPoint(const TubeProblem& problem, const TubeOptions& options, NewtonSystem::Road road,
+                const TubeSolution* start)
       : p_(problem),
         rows_(problem, options.threads),
         system_(rows_, road),
@@ -37,23 +42,10 @@ class InteriorPoint {
         cost_(side_losses(problem).cost) {
     used_ = (cost_ > 0).cast<double>();
     count_ = used_.sum();
-    x_ = planes_of(p_, to_multipliers(Array::Zero(2 * n_)), options.threads);
-    set_best_biases(p_, x_, options.threads);
-    h_ = side_products(rows_, x_) - side_losses(p_).constant;
-    // Start well inside: slacks of the size of the residuals. With more rows than unknowns most multipliers
-    // end at a bound, so they start in the middle; else the rows can be fitted and they end far below a large
-    // cost, so they start at what would move the planes by a thousand times the residuals.
-    const double room = std::max(1e-3, (h_.abs() * used_).sum() / std::max(1.0, count_));
-    alpha_ = cost_ / 2;
-    if (p_.size() <= p_.features() + p_.tasks()) {
-      const std::vector<double> scale = kernel_scales(p_);
-      for (Index j = 0; j < 2 * n_; ++j) {
-        const std::size_t t = p_.task_of(static_cast<std::size_t>(j % n_));
-        alpha_[j] = std::min(alpha_[j], 1000 * room / scale[t]);
-      }
-    }
-    s_ = h_.max(0.0) + room;
-    slack_ = s_ - h_;
+    if (start != nullptr)
+      start_near(*start);
+    else
+      start_anywhere(options.threads);
   }
 
   [[nodiscard]] TubeMultipliers multipliers() const { return to_multipliers(alpha_); }
@@ -104,6 +96,44 @@ class InteriorPoint {
   }
 
  private:
+  void start_anywhere(unsigned threads) {
+    x_ = planes_of(p_, to_multipliers(Array::Zero(2 * n_)), threads);
+    set_best_biases(p_, x_, threads);
+    h_ = side_products(rows_, x_) - side_losses(p_).constant;
+    // Start well inside: slacks of the size of the residuals. With more rows than unknowns most multipliers
+    // end at a bound, so they start in the middle; else the rows can be fitted and they end far below a large
+    // cost, so they start at what would move the planes by a thousand times the residuals.
+    const double room = std::max(1e-3, (h_.abs() * used_).sum() / std::max(1.0, count_));
+    alpha_ = cost_ / 2;
+    if (p_.size() <= p_.features() + p_.tasks()) {
+      const std::vector<double> scale = kernel_scales(p_);
+      for (Index j = 0; j < 2 * n_; ++j) {
+        const std::size_t t = p_.task_of(static_cast<std::size_t>(j % n_));
+        alpha_[j] = std::min(alpha_[j], 1000 * room / scale[t]);
+      }
+    }
+    s_ = h_.max(0.0) + room;
+    slack_ = s_ - h_;
+  }
+
+  // From a solution nearby: its planes, its multipliers kept mu / |h| away from their bounds, and slacks that
+  // make every complementarity mu. What gap the start has tells mu.
+  void start_near(const TubeSolution& start) {
+    x_ = start.planes;
+    h_ = side_products(rows_, x_) - side_losses(p_).constant;
+    const double mu =
+        std::max(kNear * start.report.gap() / std::max(1.0, 2 * count_), std::numeric_limits<double>::min());
+    alpha_ = to_sides(start.multipliers);
+    s_ = slack_ = Array::Ones(2 * n_);
+    for (Index j = 0; j < 2 * n_; ++j) {
+      if (used_[j] == 0) continue;
+      const double margin = std::min(mu / (std::abs(h_[j]) + 2 * mu / cost_[j]), cost_[j] / 2);
+      alpha_[j] = std::clamp(alpha_[j], margin, cost_[j] - margin);
+      slack_[j] = mu / alpha_[j];
+      s_[j] = mu / (cost_[j] - alpha_[j]);
+    }
+  }
+
   struct Direction {
     TubePlanes x;
     Array h, alpha, s, slack;
@@ -147,9 +177,9 @@ class InteriorPoint {
 }  // namespace
 
 TubeSolution solve_interior_point(const TubeProblem& p, const TubeOptions& options, const Observer& observer,
-                                  NewtonSystem::Road road) {
-  InteriorPoint point(p, options, road);
-  TubeSolution best = certify(p, point.multipliers(), &point.planes(), options);
+                                  NewtonSystem::Road road, const TubeSolution* start) {
+  InteriorPoint point(p, options, road, start);
+  TubeSolution best = start != nullptr ? *start : certify(p, point.multipliers(), &point.planes(), options);
   int steps = 0, without_gain = 0;
   bool stopped = false;
   while (steps < options.max_iterations && best.report.termination != Termination::kConverged &&

@@ -16,45 +16,69 @@ using Array = Eigen::ArrayXd;
 
 Index as_index(std::size_t n) { return static_cast<Index>(n); }
 
-std::vector<Side> weighted_sides(const TubeProblem& p, const Array& weight, unsigned threads) {
+// Joins what `add(k, above, below, part)` says of every row k, with the weights of its sides, in their order.
+template <class Add>
+std::vector<Side> collect_sides(const TubeProblem& p, const Array& weight, unsigned threads, const Add& add) {
   const Index n = as_index(p.size());
-  const auto parts = parts_of_blocks(
-      p.size(), threads, std::vector<Side>(),
-      [&](std::size_t from, std::size_t to, std::vector<Side>& sides) {
-        for (std::size_t k = from; k < to; ++k) {
-          const auto row = static_cast<std::uint32_t>(k), task = static_cast<std::uint32_t>(p.task_of(k));
-          const double above = weight[as_index(k)], below = weight[n + as_index(k)];
-          if (!p.shifted()) {
-            if (above + below > 0) sides.push_back({row, task, 1, 0, above + below});
-            continue;
-          }
-          if (above > 0) sides.push_back({row, task, 1, p.shift_above[k], above});
-          if (below > 0) sides.push_back({row, task, -1, p.shift_below[k], below});
-        }
-      });
+  const auto parts = parts_of_blocks(p.size(), threads, std::vector<Side>(),
+                                     [&](std::size_t from, std::size_t to, std::vector<Side>& part) {
+                                       for (std::size_t k = from; k < to; ++k)
+                                         add(k, weight[as_index(k)], weight[n + as_index(k)], part);
+                                     });
   std::vector<Side> out;
   for (const auto& part : parts) out.insert(out.end(), part.begin(), part.end());
   return out;
 }
 
+// Every row once: D1 (a + s u)(a + s u)' + D2 (a - s' u)(a - s' u)' is D (a + m u)(a + m u)' + rest u u' with
+// D = D1 + D2, the mean m of the two shifts, and what `rest_of_row` says.
+std::vector<Side> weighted_rows(const TubeProblem& p, const Array& weight, unsigned threads) {
+  return collect_sides(p, weight, threads, [&](std::size_t k, double above, double below, auto& part) {
+    const double both = above + below;
+    if (!(both > 0)) return;
+    const double mean = p.shifted() ? (above * p.shift_above[k] - below * p.shift_below[k]) / both : 0.0;
+    part.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(p.task_of(k)), 1, mean, both});
+  });
+}
+double rest_of_row(const TubeProblem& p, std::size_t k, double above, double below) {
+  if (!(above > 0) || !(below > 0)) return 0;
+  const double apart = p.shift_above[k] + p.shift_below[k];
+  return above * (below / (above + below)) * apart * apart;
+}
+
+// Every side of a row that its sign alone does not tell from the other.
+std::vector<Side> weighted_sides(const TubeProblem& p, const Array& weight, unsigned threads) {
+  return collect_sides(p, weight, threads, [&](std::size_t k, double above, double below, auto& part) {
+    const auto row = static_cast<std::uint32_t>(k), task = static_cast<std::uint32_t>(p.task_of(k));
+    if (above > 0) part.push_back({row, task, 1, p.shift_above[k], above});
+    if (below > 0) part.push_back({row, task, -1, p.shift_below[k], below});
+  });
+}
+
 }  // namespace
 
-bool NewtonSystem::rows_are_cheaper(std::size_t sides) const {
+bool NewtonSystem::rows_are_cheaper(std::size_t rows, std::size_t sides) const {
   if (road_ != Road::kAutomatic) return road_ == Road::kRows;
   const double m = static_cast<double>(sides), d = static_cast<double>(rows_.problem().features());
   const double tasks = static_cast<double>(rows_.problem().tasks());
   // Multiplications: a Gram matrix and a factor on either road; an inverse per task on the second.
   const double by_rows = m * m * d / 2 + m * m * m / 6;
-  const double by_features = m * d * d / 2 + d * d * d / 6 + (tasks > 1 ? tasks * d * d * d / 2 : 0);
+  const double by_features =
+      static_cast<double>(rows) * d * d / 2 + d * d * d / 6 + (tasks > 1 ? tasks * d * d * d / 2 : 0);
   return by_rows < by_features;
 }
 
 bool NewtonSystem::factor(const Array& weight, const Array& bias_weight) {
+  const TubeProblem& p = rows_.problem();
   weight_ = weight;
-  sides_ = weighted_sides(rows_.problem(), weight, rows_.threads());
   bias_weight_ = bias_weight;
-  by_rows_ = rows_are_cheaper(sides_.size());
-  return by_rows_ ? factor_rows() : factor_features();
+  sides_ = weighted_rows(p, weight, rows_.threads());
+  std::size_t sides = sides_.size();
+  if (p.shifted()) sides = static_cast<std::size_t>((weight > 0).count());
+  by_rows_ = rows_are_cheaper(sides_.size(), sides);
+  if (!by_rows_) return factor_features();
+  if (p.shifted()) sides_ = weighted_sides(p, weight, rows_.threads());
+  return factor_rows();
 }
 
 NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient, const Array& offset) const {
@@ -198,8 +222,23 @@ std::vector<ColMatrix> NewtonSystem::task_grams() const {
       if (part[t].size() > 0) out[t].triangularView<Eigen::Lower>() += part[t];
     }
   }
+  if (rows_.problem().shifted()) add_rest(out);
   for (auto& n : out) n.triangularView<Eigen::StrictlyUpper>() = n.transpose();
   return out;
+}
+
+// What the two shifts of a row leave beside their mean: a multiple of u u' per task.
+void NewtonSystem::add_rest(std::vector<ColMatrix>& grams) const {
+  const TubeProblem& p = rows_.problem();
+  const Index n = as_index(p.size()), d = as_index(p.features());
+  std::vector<double> rest(p.tasks(), 0.0);
+  for (const Side& side : sides_) {
+    rest[side.task] += rest_of_row(p, side.row, weight_[side.row], weight_[n + side.row]);
+  }
+  for (std::size_t t = 0; t < p.tasks(); ++t) {
+    if (rest[t] > 0)
+      grams[t].topLeftCorner(d, d).selfadjointView<Eigen::Lower>().rankUpdate(p.direction[t], rest[t]);
+  }
 }
 
 // Road 2. Each task's (v_t, b_t) is eliminated: P_t (dv, db) = -(g_t + N_t[:, w] dw_0), P_t = N_t +

@@ -39,7 +39,7 @@ class NewtonSystem {
   [[nodiscard]] Step solve(const TubePlanes& gradient) const;
 
  private:
-  [[nodiscard]] bool rows_are_cheaper(std::size_t sides) const;
+  [[nodiscard]] bool rows_are_cheaper(std::size_t rows, std::size_t sides) const;
   [[nodiscard]] bool factor_rows();
   [[nodiscard]] bool factor_features();
   struct RowStep {
@@ -50,13 +50,15 @@ class NewtonSystem {
   [[nodiscard]] Eigen::ArrayXd side_reactions(const Vector& reaction, const Eigen::ArrayXd& offset) const;
   [[nodiscard]] TubePlanes solve_features(const TubePlanes& gradient) const;
   [[nodiscard]] std::vector<ColMatrix> task_grams() const;
+  void add_rest(std::vector<ColMatrix>& grams) const;
 
   const TubeRows& rows_;
   Road road_;
   bool by_rows_ = false;
   Eigen::ArrayXd weight_;
   Eigen::ArrayXd bias_weight_;  // per task
-  std::vector<Side> sides_;  // of positive weight; one for both sides of a row where they differ in sign only
+  // Of positive weight; one for both sides of a row on road 2, or where they differ in sign only.
+  std::vector<Side> sides_;
 
   // Road 1.
   std::vector<double> gathered_;  // sides as dense rows
