@@ -109,7 +109,7 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
   std::string out =
       fmt::format("{}: {} in {}, {}\n\n", model.method, count_of(report.instances, "instance", "instances"),
                   count_of(report.bags, "bag", "bags"), count_of(report.features, "feature", "features"));
-  const bool in_rounds = report.convex_objective.has_value();
+  const bool in_rounds = report.objective_history.size() > 1;
   const std::string rounds = count_of(static_cast<std::uint64_t>(report.rounds), "round", "rounds");
   out += fmt::format("  objective     {:.9g}", report.objective);
   out += in_rounds ? fmt::format(" after {} ({})\n", rounds, report.termination) : "\n";

@@ -186,6 +186,36 @@ TEST_CASE("kernel_road: landmarks come close to the kernel, the more the closer"
   }
 }
 
+TEST_CASE("kernel_road: the automatic gamma is 1 over the sum of the features' variances, as scaled",
+          "[methods][tl_llp][kernel]") {
+  Rng rng(27);
+  const World world = random_world(rng, 2, 4, 20);
+  std::vector<double> values[4];
+  double variance = 0;
+  for (std::size_t j = 0; j < 4; ++j) {
+    for (const BaggedData& data : world.data) {
+      const auto rows = std::get<DenseView>(data.features.view());
+      for (std::size_t i = 0; i < rows.rows; ++i) values[j].push_back(rows.row(i)[j]);
+    }
+    double mean = 0;
+    for (const double x : values[j]) mean += x / static_cast<double>(values[j].size());
+    for (const double x : values[j])
+      variance += (x - mean) * (x - mean) / static_cast<double>(values[j].size());
+  }
+  TlLlpOptions o;
+  o.kernel = KernelKind::kRbf;
+  CHECK(fit_tl_llp(world.tasks, o, {})->model.expansion->kernel.gamma == Approx(1 / variance));
+  o.scale = Scale::kStandard;
+  CHECK(fit_tl_llp(world.tasks, o, {})->model.expansion->kernel.gamma == Approx(0.25));
+  o.nystrom = 10;
+  const auto fit = fit_tl_llp(world.tasks, o, {});
+  CHECK(fit->model.expansion->kernel.gamma == Approx(0.25));
+  const auto& shared = fit->model.shared_weights;
+  REQUIRE(shared.size() == 10);
+  CHECK(*fit->model.training.shared_norm ==
+        Approx(std::sqrt(plain_product(*fit->model.expansion, shared, shared))));
+}
+
 TEST_CASE("kernel_road: a kernel learns what no plane can tell", "[methods][tl_llp][kernel]") {
   // Positives near the origin, negatives in a ring around it.
   Rng rng(25);

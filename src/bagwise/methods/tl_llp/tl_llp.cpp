@@ -92,7 +92,7 @@ double bound_of_bag(const ReducedBags& data, std::size_t bag, const TlLlpOptions
 TrainingReport report_rounds(const RoundsCourse& rounds, const SolveReport& last, const Prepared& prepared,
                              const TlLlpOptions& options, const Context& context) {
   TrainingReport report = convex_report(last, options.gap, *prepared.data.back(), context.seed);
-  if (options.uncertainty != Uncertainty::kOff) report.convex_objective = last.primal;
+  report.convex_objective = last.primal;
   report.objective = rounds.objective;
   report.termination = end_name(rounds.end);
   report.rounds = static_cast<int>(rounds.history.size());

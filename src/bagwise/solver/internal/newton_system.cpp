@@ -16,55 +16,46 @@ using Array = Eigen::ArrayXd;
 
 Index as_index(std::size_t n) { return static_cast<Index>(n); }
 
-// Joins what `add(k, above, below, part)` says of every row k, with the weights of its sides, in their order.
-template <class Add>
-std::vector<Side> collect_sides(const TubeProblem& p, const Array& weight, unsigned threads, const Add& add) {
+// The two sides of a row as one, since D1 (a + s u)(a + s u)' + D2 (a - s' u)(a - s' u)' is
+// D (a + m u)(a + m u)' + rest u u', with D = D1 + D2, the mean m of s and -s', and the rest D1 D2/D (s +
+// s')^2.
+std::vector<Side> weighted_rows(const TubeProblem& p, const Array& weight, unsigned threads) {
   const Index n = as_index(p.size());
-  const auto parts = parts_of_blocks(p.size(), threads, std::vector<Side>(),
-                                     [&](std::size_t from, std::size_t to, std::vector<Side>& part) {
-                                       for (std::size_t k = from; k < to; ++k)
-                                         add(k, weight[as_index(k)], weight[n + as_index(k)], part);
-                                     });
+  const auto parts = parts_of_blocks(
+      p.size(), threads, std::vector<Side>(), [&](std::size_t from, std::size_t to, std::vector<Side>& part) {
+        for (std::size_t k = from; k < to; ++k) {
+          const double above = weight[as_index(k)], below = weight[n + as_index(k)], both = above + below;
+          if (!(both > 0)) continue;
+          const double mean =
+              p.shifted() ? (above * p.shift_above[k] - below * p.shift_below[k]) / both : 0.0;
+          part.push_back(
+              {static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(p.task_of(k)), 1, mean, both});
+        }
+      });
   std::vector<Side> out;
   for (const auto& part : parts) out.insert(out.end(), part.begin(), part.end());
   return out;
 }
 
-// Every row once: D1 (a + s u)(a + s u)' + D2 (a - s' u)(a - s' u)' is D (a + m u)(a + m u)' + rest u u' with
-// D = D1 + D2, the mean m of the two shifts, and what `rest_of_row` says.
-std::vector<Side> weighted_rows(const TubeProblem& p, const Array& weight, unsigned threads) {
-  return collect_sides(p, weight, threads, [&](std::size_t k, double above, double below, auto& part) {
-    const double both = above + below;
-    if (!(both > 0)) return;
-    const double mean = p.shifted() ? (above * p.shift_above[k] - below * p.shift_below[k]) / both : 0.0;
-    part.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(p.task_of(k)), 1, mean, both});
-  });
-}
-double rest_of_row(const TubeProblem& p, std::size_t k, double above, double below) {
-  if (!(above > 0) || !(below > 0)) return 0;
-  const double apart = p.shift_above[k] + p.shift_below[k];
-  return above * (below / (above + below)) * apart * apart;
-}
-
-// Every side of a row that its sign alone does not tell from the other.
-std::vector<Side> weighted_sides(const TubeProblem& p, const Array& weight, unsigned threads) {
-  return collect_sides(p, weight, threads, [&](std::size_t k, double above, double below, auto& part) {
-    const auto row = static_cast<std::uint32_t>(k), task = static_cast<std::uint32_t>(p.task_of(k));
-    if (above > 0) part.push_back({row, task, 1, p.shift_above[k], above});
-    if (below > 0) part.push_back({row, task, -1, p.shift_below[k], below});
-  });
+// D1 D2/D (s + s'): what a move g along u adds to the reactions of both sides of a row, per unit of g.
+double rest_slope(const TubeProblem& p, const Array& weight, std::size_t row) {
+  const double above = weight[as_index(row)], below = weight[as_index(p.size() + row)];
+  if (!p.shifted() || !(above > 0) || !(below > 0)) return 0;
+  return above * (below / (above + below)) * (p.shift_above[row] + p.shift_below[row]);
 }
 
 }  // namespace
 
-bool NewtonSystem::rows_are_cheaper(std::size_t rows, std::size_t sides) const {
+bool NewtonSystem::rows_are_cheaper() const {
   if (road_ != Road::kAutomatic) return road_ == Road::kRows;
-  const double m = static_cast<double>(sides), d = static_cast<double>(rows_.problem().features());
+  const double m = static_cast<double>(sides_.size()), d = static_cast<double>(rows_.problem().features());
   const double tasks = static_cast<double>(rows_.problem().tasks());
-  // Multiplications: a Gram matrix and a factor on either road; an inverse per task on the second.
-  const double by_rows = m * m * d / 2 + m * m * m / 6;
-  const double by_features =
-      static_cast<double>(rows) * d * d / 2 + d * d * d / 6 + (tasks > 1 ? tasks * d * d * d / 2 : 0);
+  // Multiplications: a Gram matrix and a factor on either road; an inverse per task on the second. Inner
+  // products of rows that are kept serve about ten steps.
+  const double n = static_cast<double>(rows_.problem().size());
+  const double products = row_products_.size() > 0 ? 0 : rows_can_be_kept() ? n * n * d / 20 : m * m * d / 2;
+  const double by_rows = products + m * m * m / 6;
+  const double by_features = m * d * d / 2 + d * d * d / 6 + (tasks > 1 ? tasks * d * d * d / 2 : 0);
   return by_rows < by_features;
 }
 
@@ -73,19 +64,26 @@ bool NewtonSystem::factor(const Array& weight, const Array& bias_weight) {
   weight_ = weight;
   bias_weight_ = bias_weight;
   sides_ = weighted_rows(p, weight, rows_.threads());
-  std::size_t sides = sides_.size();
-  if (p.shifted()) sides = static_cast<std::size_t>((weight > 0).count());
-  by_rows_ = rows_are_cheaper(sides_.size(), sides);
+  rest_.assign(p.tasks(), 0.0);
+  if (p.shifted()) {
+    for (const Side& side : sides_) {
+      rest_[side.task] +=
+          rest_slope(p, weight_, side.row) * (p.shift_above[side.row] + p.shift_below[side.row]);
+    }
+  }
+  by_rows_ = rows_are_cheaper();
   if (!by_rows_) return factor_features();
-  if (p.shifted()) sides_ = weighted_sides(p, weight, rows_.threads());
+  for (std::size_t t = 0; t < p.tasks(); ++t) {
+    if (rest_[t] > 0) sides_.push_back({0, static_cast<std::uint32_t>(t), 0, 1, rest_[t]});
+  }
   return factor_rows();
 }
 
 NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient, const Array& offset) const {
   if (by_rows_) {
     RowStep step = solve_rows(gradient, &offset);
-    Array products = side_products(rows_, step.x);
-    return {std::move(step.x), std::move(products), side_reactions(step.reaction, offset)};
+    Array products = side_products(rows_, step.x), reaction = side_reactions(step, offset);
+    return {std::move(step.x), std::move(products), std::move(reaction)};
   }
   TubePlanes right = pull_sides(rows_, weight_ * offset);
   add_scaled(right, 1.0, gradient);
@@ -103,14 +101,62 @@ NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient) const {
   return step;
 }
 
+// A few thousand rows at most, so that their products take no more memory than 32 MB.
+bool NewtonSystem::rows_can_be_kept() const { return rows_.problem().size() <= 2000; }
+
+void NewtonSystem::keep_products() {
+  const TubeProblem& p = rows_.problem();
+  const std::size_t n = p.size(), d = p.features();
+  std::vector<Side> all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i].row = static_cast<std::uint32_t>(i);
+  std::vector<double> values(n * d);
+  rows_.gather(all, /*scaled=*/false, /*extra=*/0, values.data());
+  row_products_ = ColMatrix::Zero(as_index(n), as_index(n));
+  add_row_gram(values.data(), n, d, row_products_);
+  row_products_.triangularView<Eigen::StrictlyUpper>() = row_products_.transpose();
+  if (!p.shifted()) return;
+  along_.resize(as_index(n), as_index(p.tasks()));
+  for (std::size_t t = 0; t < p.tasks(); ++t)
+    dense_multiply(values.data(), n, d, p.direction[t].data(), along_.col(as_index(t)).data());
+  directions_.resize(as_index(p.tasks()), as_index(p.tasks()));
+  for (std::size_t t = 0; t < p.tasks(); ++t) {
+    for (std::size_t s = 0; s < p.tasks(); ++s)
+      directions_(as_index(t), as_index(s)) = p.direction[t].dot(p.direction[s]);
+  }
+}
+
+ColMatrix NewtonSystem::side_gram() const {
+  const TubeProblem& p = rows_.problem();
+  const std::size_t m = sides_.size();
+  ColMatrix k(as_index(m), as_index(m));
+  if (row_products_.size() == 0) {
+    k.setZero();
+    add_row_gram(gathered_.data(), m, p.features(), k);
+    return k;
+  }
+  for (std::size_t j = 0; j < m; ++j) {
+    const Side& b = sides_[j];
+    const double* column = row_products_.col(b.row).data();
+    double* out = k.col(as_index(j)).data();
+    for (std::size_t i = j; i < m; ++i) out[i] = sides_[i].sign * b.sign * column[sides_[i].row];
+    if (!p.shifted()) continue;
+    for (std::size_t i = j; i < m; ++i) {
+      const Side& a = sides_[i];
+      out[i] += a.sign * b.shift * along_(a.row, b.task) +
+                a.shift * (b.sign * along_(b.row, a.task) + b.shift * directions_(a.task, b.task));
+    }
+  }
+  return k;
+}
+
 // Road 1. The step is -R''^-1 (g + A' h) for reactions h with (K + 1/D) h = offset + E db - A R''^-1 g.
 bool NewtonSystem::factor_rows() {
   const TubeProblem& p = rows_.problem();
   const std::size_t m = sides_.size(), d = p.features();
   gathered_.resize(m * d);
   rows_.gather(sides_, /*scaled=*/false, /*extra=*/0, gathered_.data());
-  ColMatrix k = ColMatrix::Zero(as_index(m), as_index(m));
-  add_row_gram(gathered_.data(), m, d, k);
+  if (row_products_.size() == 0 && rows_can_be_kept()) keep_products();
+  ColMatrix k = side_gram();
   for (std::size_t j = 0; j < m; ++j) {
     const double own = 1 / p.lambda[sides_[j].task];
     for (std::size_t i = j; i < m; ++i) {
@@ -140,14 +186,18 @@ NewtonSystem::RowStep NewtonSystem::solve_rows(const TubePlanes& g, const Array*
   Vector c(as_index(m));
   const Eigen::Map<const RowMatrix> a(gathered_.data(), as_index(m), as_index(d));
   const Index n = as_index(p.size());
+  std::vector<double> rest_offset(tasks, 0.0);
   for (std::size_t j = 0; j < m; ++j) {
-    const Index above = as_index(sides_[j].row), below = n + above;
+    const Side& side = sides_[j];
+    const Index above = as_index(side.row), below = n + above;
     double k = 0;
-    if (offset != nullptr) {
-      k = (*offset)[sides_[j].sign > 0 ? above : below];
-      if (!p.shifted()) k = (weight_[above] * k - weight_[below] * (*offset)[below]) / sides_[j].weight;
+    if (offset != nullptr && side.sign == 0) {
+      k = rest_offset[side.task] / side.weight;
+    } else if (offset != nullptr) {
+      k = (weight_[above] * (*offset)[above] - weight_[below] * (*offset)[below]) / side.weight;
+      rest_offset[side.task] += rest_slope(p, weight_, side.row) * ((*offset)[above] + (*offset)[below]);
     }
-    c[as_index(j)] = a.row(as_index(j)).dot(seen[sides_[j].task]) - k;
+    c[as_index(j)] = a.row(as_index(j)).dot(seen[side.task]) - k;
   }
 
   Vector db(as_index(tasks));
@@ -173,22 +223,23 @@ NewtonSystem::RowStep NewtonSystem::solve_rows(const TubePlanes& g, const Array*
   return {std::move(step), std::move(h)};
 }
 
-Array NewtonSystem::side_reactions(const Vector& h, const Array& offset) const {
+// The reaction of a joined side is that above less that below; each side's own share follows without
+// cancellation.
+Array NewtonSystem::side_reactions(const RowStep& step, const Array& offset) const {
   const TubeProblem& p = rows_.problem();
   const Index n = as_index(p.size());
+  std::vector<double> along(p.tasks(), 0.0);
+  for (std::size_t t = 0; p.shifted() && t < p.tasks(); ++t) along[t] = p.direction[t].dot(step.x.weights(t));
   Array reaction = Array::Zero(2 * n);
   for (std::size_t j = 0; j < sides_.size(); ++j) {
-    const Index above = as_index(sides_[j].row), below = n + above;
-    const double hj = h[as_index(j)];
-    if (p.shifted()) {
-      reaction[sides_[j].sign > 0 ? above : below] = hj;
-      continue;
-    }
-    // h is the reaction above less that below; each side's own share follows without cancellation.
-    const double share = weight_[above] / sides_[j].weight;
-    const double both = share * weight_[below] * (offset[above] + offset[below]);
-    reaction[above] = share * hj + both;
-    reaction[below] = both - (1 - share) * hj;
+    const Side& side = sides_[j];
+    if (side.sign == 0) continue;
+    const Index above = as_index(side.row), below = n + above;
+    const double h = step.reaction[as_index(j)], share = weight_[above] / side.weight;
+    const double both = share * weight_[below] * (offset[above] + offset[below]) +
+                        rest_slope(p, weight_, side.row) * along[side.task];
+    reaction[above] = share * h + both;
+    reaction[below] = both - (1 - share) * h;
   }
   return reaction;
 }
@@ -222,23 +273,14 @@ std::vector<ColMatrix> NewtonSystem::task_grams() const {
       if (part[t].size() > 0) out[t].triangularView<Eigen::Lower>() += part[t];
     }
   }
-  if (rows_.problem().shifted()) add_rest(out);
+  for (std::size_t t = 0; t < tasks; ++t) {
+    const Index d = as_index(width - 1);
+    if (rest_[t] > 0)
+      out[t].topLeftCorner(d, d).selfadjointView<Eigen::Lower>().rankUpdate(rows_.problem().direction[t],
+                                                                            rest_[t]);
+  }
   for (auto& n : out) n.triangularView<Eigen::StrictlyUpper>() = n.transpose();
   return out;
-}
-
-// What the two shifts of a row leave beside their mean: a multiple of u u' per task.
-void NewtonSystem::add_rest(std::vector<ColMatrix>& grams) const {
-  const TubeProblem& p = rows_.problem();
-  const Index n = as_index(p.size()), d = as_index(p.features());
-  std::vector<double> rest(p.tasks(), 0.0);
-  for (const Side& side : sides_) {
-    rest[side.task] += rest_of_row(p, side.row, weight_[side.row], weight_[n + side.row]);
-  }
-  for (std::size_t t = 0; t < p.tasks(); ++t) {
-    if (rest[t] > 0)
-      grams[t].topLeftCorner(d, d).selfadjointView<Eigen::Lower>().rankUpdate(p.direction[t], rest[t]);
-  }
 }
 
 // Road 2. Each task's (v_t, b_t) is eliminated: P_t (dv, db) = -(g_t + N_t[:, w] dw_0), P_t = N_t +

@@ -5,9 +5,10 @@
 //   reaction_j = D_j (side_j . step + offset_j)
 //
 // R'' is 1 on w_0, lambda_t on v_t and bias_weight_t on b_t; D_j >= 0 are the sides' weights.
-// Road 1 (few sides): the Woodbury identity, one m x m Cholesky factor for m sides of positive weight.
-// Road 2 (few features): per task one (d+1) x (d+1) factor, then one d x d factor for w_0 by block
-// elimination, so the effort grows linearly with the number of tasks.
+// Road 1 (few sides): the Woodbury identity, one m x m Cholesky factor for m sides of positive weight. The
+// inner products of all rows are kept from step to step. Road 2 (few features): per task one (d+1) x (d+1)
+// factor, then one d x d factor for w_0 by block elimination, so the effort grows linearly with the number of
+// tasks.
 #pragma once
 
 #include <vector>
@@ -39,7 +40,7 @@ class NewtonSystem {
   [[nodiscard]] Step solve(const TubePlanes& gradient) const;
 
  private:
-  [[nodiscard]] bool rows_are_cheaper(std::size_t rows, std::size_t sides) const;
+  [[nodiscard]] bool rows_are_cheaper() const;
   [[nodiscard]] bool factor_rows();
   [[nodiscard]] bool factor_features();
   struct RowStep {
@@ -47,21 +48,28 @@ class NewtonSystem {
     Vector reaction;  // of sides_
   };
   [[nodiscard]] RowStep solve_rows(const TubePlanes& gradient, const Eigen::ArrayXd* offset) const;
-  [[nodiscard]] Eigen::ArrayXd side_reactions(const Vector& reaction, const Eigen::ArrayXd& offset) const;
+  [[nodiscard]] Eigen::ArrayXd side_reactions(const RowStep& step, const Eigen::ArrayXd& offset) const;
   [[nodiscard]] TubePlanes solve_features(const TubePlanes& gradient) const;
   [[nodiscard]] std::vector<ColMatrix> task_grams() const;
-  void add_rest(std::vector<ColMatrix>& grams) const;
 
   const TubeRows& rows_;
   Road road_;
   bool by_rows_ = false;
   Eigen::ArrayXd weight_;
   Eigen::ArrayXd bias_weight_;  // per task
-  // Of positive weight; one for both sides of a row on road 2, or where they differ in sign only.
+  // Of positive weight: one for both sides of a row; on road 1 also what that leaves out, a multiple of u_t
+  // per task (sign 0).
   std::vector<Side> sides_;
+  std::vector<double> rest_;  // per task, the weight of u_t u_t'
+
+  [[nodiscard]] bool rows_can_be_kept() const;
+  void keep_products();
+  [[nodiscard]] ColMatrix side_gram() const;  // lower triangle
 
   // Road 1.
   std::vector<double> gathered_;  // sides as dense rows
+  ColMatrix row_products_;        // of all rows with each other, once there are to be many steps
+  ColMatrix along_, directions_;  // of all rows, and of the tasks' directions, with these directions
   Cholesky kernel_;               // K + 1/D
   ColMatrix bias_columns_;        // (K + 1/D)^-1 E
   Cholesky bias_;                 // bias_weight + E' (K + 1/D)^-1 E
