@@ -294,18 +294,61 @@ TEST_CASE("transfer: inspect tells how the tasks stand to each other", "[cli][tr
   const Workplace place(two_tasks());
   const json trained = told(place, kTransfer);
   const std::string text = said(place, "inspect m.json");
-  for (const char* part : {"\nTasks\n", "shared part", "degrees to target", "at bound",
-                           "The common plane w_0", "Task target", "Task source", "cosine to the target"}) {
+  for (const char* part :
+       {"\nTasks\n", "shared part", "degrees to target", "at bound", "The common plane w_0", "Task target",
+        "Task source", "cosine to the target", " shared ", " own"}) {
     CHECK_THAT(text, Catch::Contains(part));
   }
   const json report = told(place, "inspect m.json");
   CHECK(report["training"]["tasks"] == trained["tasks"]);
   REQUIRE(report["tasks"].size() == 2);
   CHECK(report["tasks"][1]["cosine_to_target"] == Approx(1));
+  // Every weight is a shared and an own part, and the shared one is that of the model file.
+  const auto shared = model_in(place)["shared_weights"].get<Numbers>();
+  REQUIRE(shared.size() == 2);
+  for (const json& task : report["tasks"]) {
+    REQUIRE(task["largest_weights"].size() == 2);
+    for (const json& one : task["largest_weights"]) {
+      CHECK(one["shared"] == shared[one["feature"] == "x1" ? 0 : 1]);
+      CHECK(one["weight"].get<double>() ==
+            Approx(one["shared"].get<double>() + one["own"].get<double>()).epsilon(1e-12));
+    }
+  }
+  CHECK(std::hypot(shared[0], shared[1]) == Approx(trained["shared_norm"].get<double>()));
   const double degrees = trained["tasks"][0]["angles"][1];
   CHECK(report["tasks"][0]["cosine_to_target"] == Approx(std::cos(degrees * std::acos(-1.0) / 180)));
   const std::string line = said(place, kTransfer.substr(0, kTransfer.find(" --quiet")) + kFromOne);
   CHECK_THAT(line, Catch::Contains("of the target's plane is shared") && Catch::Contains("uncertainty  "));
+}
+
+TEST_CASE("transfer: every task of a kernel model is in the report and can be predicted with",
+          "[cli][transfer]") {
+  const GeneratedTasks place;
+  for (const std::string kernel : {"rbf", "poly --degree 2", "rbf --nystrom 40"}) {
+    for (const char* uncertainty : {"exact", "off"}) {
+      const std::string command =
+          fmt::format("{}{} --kernel {} --uncertainty {}", kTarget, kFromThree, kernel, uncertainty);
+      INFO(command);
+      const json report = told(place, command + " --threads 1");
+      const std::string model = place.read("m.json");
+      CHECK(report["relative_gap"] <= 1e-6);
+      REQUIRE(report["tasks"].size() == 4);
+      for (const json& task : report["tasks"]) {
+        for (const char* per_bag : {"bag", "residual"}) CHECK(task[per_bag].size() == task["bags"]);
+        CHECK(task["angles"].size() == 4);
+        if (std::string(uncertainty) == "off") continue;
+        for (const char* per_bag : {"shift", "at_bound"}) CHECK(task[per_bag].size() == task["bags"]);
+      }
+      const auto history = report["objective_history"].get<Numbers>();
+      CHECK(std::is_sorted(history.rbegin(), history.rend()));
+      const std::string target = said(place, "predict --model m.json --input d1/test.csv");
+      CHECK(split(target, '\n').size() == 51);
+      CHECK(said(place, "predict --model m.json --input d1/test.csv --task source-2") != target);
+      CHECK_THAT(said(place, "inspect m.json"), Catch::Contains("\nTasks\n"));
+      said(place, command + " --threads 2");
+      CHECK(place.read("m.json") == model);
+    }
+  }
 }
 
 TEST_CASE("transfer: without a source tl-llp is InvCal at its equivalent cost", "[cli][transfer]") {
@@ -326,9 +369,10 @@ TEST_CASE("transfer: the help of train lists every option of tl-llp", "[cli][tra
   const auto start = help.find("Options of tl-llp");
   REQUIRE(start != std::string::npos);
   const std::string section = help.substr(start);
-  for (const char* option : {"--C ", "--C-source", "--lambda ", "--lambda-source", "--epsilon", "--tube",
-                             "--clip", "--delta", "--uncertainty exact|literal|off", "--gap", "--max-rounds",
-                             "--tolerance", "--scale", "--bag-weight"}) {
+  for (const char* option :
+       {"--C ", "--C-source", "--lambda ", "--lambda-source", "--epsilon", "--tube", "--clip", "--delta",
+        "--uncertainty exact|literal|off", "--kernel linear|rbf|poly", "--gamma", "--degree", "--nystrom",
+        "--gap", "--max-rounds", "--tolerance", "--scale", "--bag-weight"}) {
     CHECK_THAT(section, Catch::Contains(option));
   }
   CHECK_THAT(help, Catch::Contains("--align-features"));
