@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <mutex>
+#include <vector>
 
 // OpenBLAS's Fortran interface; declared here because its C headers clash with others'.
 // NOLINTBEGIN(readability-identifier-naming): Fortran's names end in an underscore.
@@ -18,6 +19,8 @@ void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* inf
 void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda, double* b,
              const int* ldb, int* info);
 void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void dpstrf_(const char* uplo, const int* n, double* a, const int* lda, int* piv, int* rank,
+             const double* tol, double* work, int* info);
 void openblas_set_num_threads(int threads);
 int openblas_get_num_threads(void);
 }
@@ -105,6 +108,22 @@ void add_row_gram(const double* a, std::size_t rows, std::size_t columns, ColMat
   if (rows == 0 || columns == 0) return;
   const int n = as_int(rows), k = as_int(columns);
   dsyrk_("L", "T", &n, &k, &kUnit, a, &k, &kUnit, out.data(), &n);
+}
+
+RowMatrix pivoted_cholesky(ColMatrix a) {
+  assert(a.rows() == a.cols());
+  const int n = as_int(a.rows());
+  int rank = 0, info = 0;
+  const double tolerance = -1;  // n times the rounding of the largest diagonal value
+  std::vector<int> pivot(static_cast<std::size_t>(n));
+  std::vector<double> work(2 * static_cast<std::size_t>(n));
+  if (n > 0) dpstrf_("L", &n, a.data(), &n, pivot.data(), &rank, &tolerance, work.data(), &info);
+  RowMatrix out = RowMatrix::Zero(n, rank);
+  for (int k = 0; k < n; ++k) {
+    const int columns = std::min(k + 1, rank);
+    out.row(pivot[static_cast<std::size_t>(k)] - 1).head(columns) = a.row(k).head(columns);
+  }
+  return out;
 }
 
 bool Cholesky::factor(ColMatrix a) {

@@ -38,6 +38,10 @@ void add_column_gram(const double* a, std::size_t rows, std::size_t columns, Col
 // Lower triangle of out (rows x rows) += A A', for row-major A.
 void add_row_gram(const double* a, std::size_t rows, std::size_t columns, ColMatrix& out);
 
+// Rows l_i with l_i . l_j = a_ij to rounding, as short as the rank of the symmetric positive semidefinite `a`
+// (lower triangle): its Cholesky factor with pivots.
+RowMatrix pivoted_cholesky(ColMatrix a);
+
 // A = L L' of a symmetric positive definite matrix.
 class Cholesky {
  public:
