@@ -136,7 +136,7 @@ Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Meth
   }
   if (!proportions.empty() && proportions.size() != sources.size()) {
     return Error{
-        fmt::format("--source-proportions is given {} times and --source {} times; expected one for each",
+        fmt::format("--source-proportions stands {} times and --source {} times; expected one for each",
                     proportions.size(), sources.size())};
   }
   std::vector<TaskFiles> out;

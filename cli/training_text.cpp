@@ -31,7 +31,8 @@ double mean_residual(const TaskReport& task) {
 }  // namespace
 
 std::string uncertainty_line(const TrainingReport& report) {
-  if (report.tasks.empty() || report.tasks.back().shift.empty()) return "";
+  if (report.tasks.empty() || report.tasks.back().shift.empty() || report.objective_history.size() < 2)
+    return "";
   const TaskReport& target = report.tasks.back();
   return fmt::format("{} of the target's {} moved, {} as far as delta allows", moved_bags(target),
                      count_of(target.bag_names.size(), "bag", "bags"), bags_at_bound(target));

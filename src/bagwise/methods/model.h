@@ -54,7 +54,7 @@ struct TaskReport {
   std::vector<double> angles;          // degrees between w_t and the plane of every task
   std::vector<std::string> bag_names;  // and per bag:
   std::vector<double> residual;        // f of the observed mean, less its target
-  std::vector<double> shift;   // how far uncertainty lets the mean move along w_t; empty: nothing moved
+  std::vector<double> shift;   // how far uncertainty moves the mean along w_t; empty: unknown to the method
   std::vector<bool> at_bound;  // whether that is as far as its bound allows
 };
 

@@ -189,7 +189,7 @@ RoundsCourse run_rounds(const KernelRounds& rounds, const TlLlpOptions& options,
 // Per bag, how far its rows moved on the mean, towards its tube.
 void report_shifts(const KernelRounds& rounds, const Round& best, const Prepared& prepared,
                    std::vector<TaskReport>& tasks) {
-  for (std::size_t t = 0; t < best.moved.size(); ++t) {
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t bags = tasks[t].residual.size();
     std::vector<double> bound(bags, 0), size(bags, 0);
     const auto& bag_of_row = prepared.tasks[t].rows->bag_of_row;
@@ -198,7 +198,7 @@ void report_shifts(const KernelRounds& rounds, const Round& best, const Prepared
       size[bag_of_row[j]] += 1;
     }
     for (std::size_t k = 0; k < bags; ++k) {
-      const double theta = best.moved[t].theta[k];
+      const double theta = best.moved.empty() ? 0 : best.moved[t].theta[k];
       const double shift = size[k] > 0 ? theta * bound[k] / size[k] : 0;
       tasks[t].shift.push_back(shift == 0 ? 0 : -std::copysign(shift, tasks[t].residual[k]));
       tasks[t].at_bound.push_back(theta == 1 && bound[k] > 0);

@@ -102,6 +102,10 @@ class LemmaMoves {
   const Context& context_;
 };
 
+// Bags on the edge of the tube their bound widens are where rounds leave them, up to the gap of the solve:
+// this share of the bound, so that a last digit does not decide.
+constexpr double kAtBound = 1e-3;
+
 // Per bag, how far its mean stands moved: as the literal rounds left it, or the least that brings it into its
 // tube as far as its bound allows.
 void report_shifts(const UncertainTube& tube, const RoundsResult& rounds, std::vector<TaskReport>& tasks) {
@@ -116,7 +120,7 @@ void report_shifts(const UncertainTube& tube, const RoundsResult& rounds, std::v
         shift = -std::copysign(std::min(needed, tube.bound[i]), task.residual[k]);
       }
       task.shift.push_back(shift == 0 ? 0 : shift);  // never -0
-      task.at_bound.push_back(tube.bound[i] > 0 && std::abs(shift) >= tube.bound[i] * (1 - 1e-12));
+      task.at_bound.push_back(tube.bound[i] > 0 && std::abs(shift) >= tube.bound[i] * (1 - kAtBound));
     }
   }
 }
