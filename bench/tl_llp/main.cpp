@@ -24,10 +24,9 @@ void against_libsvm() {
       "tasks,\n"
       "ours one per task: LIBSVM's problem is the easier one. 'above' = objective over the optimum of the "
       "own problem.\n"
-      "rounds: TL-LLP's, each from the last; their time over that of the first solve, also for six "
-      "rounds.\n\n");
-  fmt::print("{:<10}{:>6} |{:>9}{:>10} |{:>10}{:>10} |{:>9} |{:>7}{:>8}{:>8}\n", "data", "bags", "ours ms",
-             "above", "svm ms", "above", "ratio", "rounds", "times", "six");
+      "rounds: TL-LLP's with delta 0.01, and their time over that of the first solve.\n\n");
+  fmt::print("{:<10}{:>6} |{:>9}{:>10} |{:>10}{:>10} |{:>9} |{:>7}{:>8}\n", "data", "bags", "ours ms",
+             "above", "svm ms", "above", "ratio", "rounds", "times");
   for (const auto kind : {GeneratorKind::kGaussian, GeneratorKind::kDocuments}) {
     for (const std::size_t bag_size : {8, 2}) {
       Task task;
@@ -39,16 +38,16 @@ void against_libsvm() {
       Rounds rounds = run_rounds(p, 1e-6);
       for (int k = 0; k < 10; ++k) {
         const Rounds again = run_rounds(p, 1e-6);
-        if (again.six_seconds < rounds.six_seconds) rounds = again;
+        rounds.seconds = std::min(rounds.seconds, again.seconds);
+        rounds.first_seconds = std::min(rounds.first_seconds, again.first_seconds);
       }
       const double above = objective(p, ours.planes) / optimum - 1;
-      fmt::print(
-          "{:<10}{:>6} |{:>9.2f}{:>10.1e} |{:>10.2f}{:>10.1e} |{:>8.1f}x |{:>7}{:>7.2f}x{:>7.2f}x{}{}\n",
-          name(kind), p.size(), 1e3 * ours.seconds, above, 1e3 * svm.seconds,
-          objective(p, svm.planes) / one_bias - 1, svm.seconds / ours.seconds, rounds.needed,
-          rounds.needed_seconds / rounds.first_seconds, rounds.six_seconds / rounds.first_seconds,
-          above > 1e-6 || optimum > one_bias * (1 + 1e-9) ? "  WRONG" : "",
-          rounds.certified ? "" : "  a round missed its gap");
+      fmt::print("{:<10}{:>6} |{:>9.2f}{:>10.1e} |{:>10.2f}{:>10.1e} |{:>8.1f}x |{:>7}{:>7.2f}x{}{}\n",
+                 name(kind), p.size(), 1e3 * ours.seconds, above, 1e3 * svm.seconds,
+                 objective(p, svm.planes) / one_bias - 1, svm.seconds / ours.seconds, rounds.count,
+                 rounds.seconds / rounds.first_seconds,
+                 above > 1e-6 || optimum > one_bias * (1 + 1e-9) ? "  WRONG" : "",
+                 rounds.certified ? "" : "  not converged");
       std::fflush(stdout);
     }
   }

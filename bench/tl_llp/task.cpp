@@ -114,10 +114,6 @@ double objective(const TubeProblem& p, const TubePlanes& planes) {
   return regulariser(p, planes) + loss(p, planes, 0);
 }
 
-double widened_objective(const TubeProblem& p, const TubePlanes& planes) {
-  return regulariser(p, planes) + loss(p, planes, 0.01);
-}
-
 // One task whose rows hold a_i once for w_0 and once, over sqrt(lambda_t), for v_t: the same kernel, one
 // bias.
 double one_bias_optimum(const TubeProblem& p) {

@@ -32,8 +32,6 @@ struct Answer {
 
 // The stated objective at an answer, by plain loops.
 double objective(const TubeProblem& problem, const TubePlanes& planes);
-// The objective of the problem whose |w_t| widens the tubes by 0.01 |w_t|: what the rounds lower.
-double widened_objective(const TubeProblem& problem, const TubePlanes& planes);
 // The least objective with one bias for all tasks, which is LIBSVM's problem.
 double one_bias_optimum(const TubeProblem& problem);
 
@@ -43,11 +41,10 @@ Answer solve_libsvm(const TubeProblem& problem, double tolerance);
 
 // TL-LLP's rounds: each starts from the last, shifted by 0.01 along its planes.
 struct Rounds {
-  int needed = 0;             // until the widened objective falls by less than 1e-3 of itself; at most 6
-  double needed_seconds = 0;  // of these rounds
-  double six_seconds = 0;     // of six rounds
-  double first_seconds = 0;
-  bool certified = true;  // every round reached its gap
+  int count = 0;
+  double seconds = 0;        // of all of them
+  double first_seconds = 0;  // of the first solve
+  bool certified = true;     // they converged, the last solve to its gap
 };
 Rounds run_rounds(const TubeProblem& problem, double gap);
 

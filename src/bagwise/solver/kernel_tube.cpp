@@ -20,7 +20,7 @@ using Index = Eigen::Index;
 // Everything but the rows.
 TubeProblem terms_of(const KernelTubeProblem& p) {
   TubeProblem out;
-  static_cast<TubeTerms&>(out) = p;
+  static_cast<TubeTerms&>(out) = static_cast<const TubeTerms&>(p);
   return out;
 }
 

@@ -17,9 +17,9 @@ struct Prepared {
   std::vector<std::string> warnings = {};
 };
 
-Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, const Context& context);
+Result<Fit> fit_linear(const Prepared& given, const TlLlpOptions& options, const Context& context);
 Result<Fit> fit_with_kernel(const Prepared& prepared, const TlLlpOptions& options, const Context& context);
-Result<Fit> fit_with_landmarks(const Prepared& prepared, const TlLlpOptions& options, const Context& context);
+Result<Fit> fit_with_landmarks(const Prepared& given, const TlLlpOptions& options, const Context& context);
 
 // One value for all sources or one for each, then the target's.
 std::vector<double> per_task(const std::vector<double>& sources, double target, std::size_t tasks);

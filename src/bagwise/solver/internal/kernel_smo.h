@@ -27,7 +27,7 @@ struct SmoState {
 
 // Goes on until no pair can be improved by more than rounding, `enough` says so (asked every few steps), or
 // `limit` steps are made.
-void run_smo(const TubeTerms& terms, const ColMatrix& q, std::int64_t limit,
-             const std::function<bool(const SmoState&)>& enough, SmoState& state);
+void run_smo(const TubeTerms& p, const ColMatrix& q, std::int64_t limit,
+             const std::function<bool(const SmoState&)>& enough, SmoState& s);
 
 }  // namespace bagwise::internal
