@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <string_view>
 
 #include "bagwise/linalg/blas.h"
 #include "bagwise/linalg/compensated.h"
@@ -71,18 +73,29 @@ void set_values(const TubeProblem& terms, const Vector& z, double gap_tolerance,
 }
 
 // beta made feasible, and everything recomputed from it and the kernel.
-KernelTubeSolution certify(const TubeProblem& terms, const ColMatrix& q, TubeMultipliers m,
-                           double gap_tolerance) {
+KernelTubeSolution certify(const TubeProblem& terms, const ColMatrix& q, const std::vector<double>& beta,
+                           double gap_tolerance, std::string_view algorithm) {
+  TubeMultipliers m = to_multipliers(beta);
   internal::make_feasible(terms, m, 1);
   KernelTubeSolution out;
   for (std::size_t i = 0; i < terms.size(); ++i) out.beta.push_back(m.below[i] - m.above[i]);
   const Vector z = q * Eigen::Map<const Vector>(out.beta.data(), static_cast<Index>(out.beta.size()));
   set_values(terms, z, gap_tolerance, out);
+  out.report.algorithm = algorithm;
   return out;
 }
 
-bool finished(const KernelTubeSolution& s) {
-  return s.report.termination == Termination::kConverged || s.report.termination == Termination::kStopped;
+bool usable(const KernelTubeSolution& s) { return s.report.termination != Termination::kNumericalFault; }
+bool finished(const KernelTubeSolution& s) { return s.report.termination != Termination::kIterationLimit; }
+
+// Whichever is certified more closely, with the steps of both.
+KernelTubeSolution better(KernelTubeSolution best, KernelTubeSolution now, std::int64_t steps, bool stopped) {
+  const std::int64_t all = best.report.iterations + steps;
+  if (!usable(best) || (usable(now) && now.report.gap() < best.report.gap())) best = std::move(now);
+  if (stopped && best.report.termination == Termination::kIterationLimit)
+    best.report.termination = Termination::kStopped;
+  best.report.iterations = static_cast<int>(std::min<std::int64_t>(all, std::numeric_limits<int>::max()));
+  return best;
 }
 
 KernelTubeSolution solve_smo(const TubeProblem& terms, const ColMatrix& q, const KernelTubeOptions& options,
@@ -102,13 +115,8 @@ KernelTubeSolution solve_smo(const TubeProblem& terms, const ColMatrix& q, const
         return stopped || !std::isfinite(gap) || gap <= 0.9 * options.gap_tolerance;
       },
       state);
-  KernelTubeSolution now = certify(terms, q, to_multipliers(state.beta), options.gap_tolerance);
-  if (!(now.report.gap() >= best.report.gap())) best = std::move(now);
-  if (stopped && best.report.termination == Termination::kIterationLimit)
-    best.report.termination = Termination::kStopped;
-  best.report.iterations = static_cast<int>(std::min<std::int64_t>(state.steps, 2'000'000'000));
-  best.report.algorithm = "smo";
-  return best;
+  KernelTubeSolution now = certify(terms, q, state.beta, options.gap_tolerance, "smo");
+  return better(std::move(best), std::move(now), state.steps, stopped);
 }
 
 KernelTubeSolution solve_factored(const KernelTubeProblem& p, const TubeProblem& terms, const ColMatrix& q,
@@ -125,20 +133,24 @@ KernelTubeSolution solve_factored(const KernelTubeProblem& p, const TubeProblem&
     start->planes = internal::planes_of(linear, start->multipliers, options.threads);
     start->planes.bias = best.bias;
   }
-  // The planes of beta itself may cost more than those the algorithm found: then it goes on to a smaller gap.
+  bool stopped = false;  // even where the last step before had reached the gap
+  const Observer watch = [&](const Progress& progress) {
+    stopped = tell(observer, progress) == Next::kStop;
+    return stopped ? Next::kStop : Next::kContinue;
+  };
+  // The planes of beta itself may cost more than those the algorithm found, by far after an interior point:
+  // then the semismooth method, whose planes are nearly those of beta, goes on to a smaller gap.
   for (int attempt = 0; attempt < 4; ++attempt, inner.gap_tolerance /= 30) {
-    TubeSolution s = solve_tube_regression(linear, inner, start ? &*start : nullptr, observer);
-    KernelTubeSolution now = certify(terms, q, s.multipliers, options.gap_tolerance);
-    const bool stopped = s.report.termination == Termination::kStopped;
-    const int steps = best.report.iterations + s.report.iterations;
-    if (!(now.report.gap() >= best.report.gap())) best = std::move(now);
-    if (stopped && best.report.termination == Termination::kIterationLimit)
-      best.report.termination = Termination::kStopped;
-    best.report.iterations = steps;
+    if (attempt > 0) inner.algorithm = TubeAlgorithm::kSemismooth;
+    TubeSolution s = solve_tube_regression(linear, inner, start ? &*start : nullptr, watch);
+    // Only p - q is kept: where a tube is 0 both may be large, and balance would then be that of their size.
+    std::vector<double> beta(p.size());
+    for (std::size_t i = 0; i < p.size(); ++i) beta[i] = s.multipliers.below[i] - s.multipliers.above[i];
+    best = better(std::move(best), certify(terms, q, beta, options.gap_tolerance, "factored"),
+                  s.report.iterations, stopped);
     if (finished(best) || s.report.termination != Termination::kConverged) break;
     start = std::move(s);
   }
-  best.report.algorithm = "factored";
   return best;
 }
 
@@ -158,23 +170,32 @@ bool suits_smo(const KernelTubeProblem& p, const ColMatrix& q) {
 KernelTubeSolution solve_kernel_tube(const KernelTubeProblem& p, const KernelTubeOptions& options,
                                      const KernelTubeSolution* start, const Observer& observer) {
   assert(p.kernel.rows() == static_cast<Index>(p.size()) && p.kernel.cols() == p.kernel.rows());
+  assert(start == nullptr || start->beta.size() == p.size());
   const SerialBlas serial;
   const TubeProblem terms = terms_of(p);
   const ColMatrix q = task_kernel(p);
+  const std::vector<double> zero(p.size(), 0.0);
   KernelTubeSolution best =
-      certify(terms, q, to_multipliers(start != nullptr ? start->beta : std::vector<double>(p.size(), 0.0)),
-              options.gap_tolerance);
-  best.report.algorithm = "none";
-  if (best.report.termination == Termination::kConverged) return best;
+      certify(terms, q, start != nullptr ? start->beta : zero, options.gap_tolerance, "none");
+  if (start != nullptr && !usable(best)) {  // a start of nonsense
+    start = nullptr;
+    best = certify(terms, q, zero, options.gap_tolerance, "none");
+  }
+  if (finished(best)) return best;
+  // About the time of a factored solve. Where one road meets its limit the other takes over: from SMO
+  // where it needs too many steps, from the factored road where costs and kernel are so large that too few
+  // digits are left of beta = p - q.
   const auto n = static_cast<std::int64_t>(p.size());
+  const std::int64_t limit = 10'000 + 2 * n * n;
   const bool smo = options.algorithm == KernelTubeAlgorithm::kSmo ||
                    (options.algorithm == KernelTubeAlgorithm::kAutomatic && suits_smo(p, q));
   if (smo) {
-    // About the time of a factored solve; then that takes over.
-    best = solve_smo(terms, q, options, 10'000 + 2 * n * n, std::move(best), observer);
-    if (finished(best) || best.report.termination == Termination::kNumericalFault) return best;
+    best = solve_smo(terms, q, options, limit, std::move(best), observer);
+    if (finished(best)) return best;
   }
-  return solve_factored(p, terms, q, options, std::move(best), start != nullptr || smo, observer);
+  best = solve_factored(p, terms, q, options, std::move(best), start != nullptr || smo, observer);
+  if (finished(best)) return best;
+  return solve_smo(terms, q, options, limit, std::move(best), observer);
 }
 
 }  // namespace bagwise

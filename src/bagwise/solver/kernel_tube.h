@@ -8,8 +8,9 @@
 //
 // Given   a symmetric positive semidefinite K and the terms of each row.
 // Returns beta, biases, values and a report whose primal and dual are recomputed from beta, the biases and K
-// alone. See     docs/design/solver.md for which algorithm is taken when. Test    kernel_tube_test.cpp
-// evaluates both formulas by plain loops.
+//         alone.
+// See     docs/design/solver.md for which algorithm is taken when.
+// Test    kernel_tube_test.cpp evaluates both formulas by plain loops.
 #pragma once
 
 #include <vector>
@@ -24,6 +25,7 @@ struct KernelTubeProblem : TubeTerms {
   ColMatrix kernel;  // K, both triangles
 };
 
+// The one tried first: where it does not reach the gap the other goes on from there.
 enum class KernelTubeAlgorithm {
   kAutomatic,
   kFactored,  // K = L L', then the algorithms of tube_regression.h on the rows of L
