@@ -139,6 +139,10 @@ Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Meth
         fmt::format("--source-proportions stands {} times and --source {} times; expected one for each",
                     proportions.size(), sources.size())};
   }
+  for (const OptionInfo& option : method.options) {
+    if (sources.empty() && option.name.ends_with("-source") && arguments.has(option.name))
+      return Error{fmt::format("--{} is given, but there is no --source", option.name)};
+  }
   std::vector<TaskFiles> out;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     out.push_back({i == 0 ? "source" : fmt::format("source-{}", i + 1), sources[i],
@@ -173,9 +177,16 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
   // Files that list their features otherwise are read once more, in the common order.
   table.expected_features = union_of_features(out);
   table.absent_as_zero = true;
+  // Empty cells mean the same in every task, in training and in prediction: the target's means.
+  const bool by_mean = table.missing == Missing::kMean;
+  if (by_mean) {
+    table.fill = out.back().fill;
+    table.fill.resize(table.expected_features.size(), 0.0);
+  }
   auto one = files.begin();
   for (LoadedTask& task : out) {
-    if (task.task.reduced.feature_names != table.expected_features) {
+    const bool is_source = &task != &out.back();
+    if (task.task.reduced.feature_names != table.expected_features || (by_mean && is_source)) {
       auto loaded = load(*one);
       if (!loaded) return loaded.error();
       task = std::move(*loaded);

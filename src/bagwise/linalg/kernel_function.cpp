@@ -1,7 +1,9 @@
 #include "bagwise/linalg/kernel_function.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <thread>
 
 #include "bagwise/core/parallel.h"
 #include "bagwise/linalg/blas.h"
@@ -18,12 +20,22 @@ Eigen::Index as_index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 std::size_t piece_rows(std::size_t rows) { return std::clamp<std::size_t>(rows / 16, 32, 1024); }
 
 // Calls work(from, count) for every piece of the rows.
-void for_pieces(std::size_t rows, unsigned threads,
+void for_pieces(std::size_t rows, unsigned threads, const Observer& observer,
                 const std::function<void(std::size_t, std::size_t)>& work) {
   const std::size_t piece = piece_rows(rows);
   const SerialBlas serial;
-  parallel_for((rows + piece - 1) / piece, threads,
-               [&](std::size_t p) { work(p * piece, std::min(piece, rows - p * piece)); });
+  const auto caller = std::this_thread::get_id();
+  std::atomic<std::size_t> done{0};
+  std::atomic<bool> stop{false};
+  parallel_for((rows + piece - 1) / piece, threads, [&](std::size_t p) {
+    if (stop) return;
+    const std::size_t count = std::min(piece, rows - p * piece);
+    work(p * piece, count);
+    done += count;
+    if (std::this_thread::get_id() != caller) return;
+    const Progress progress{"comparing", static_cast<double>(done), static_cast<double>(rows)};
+    if (tell(observer, progress) == Next::kStop) stop = true;
+  });
 }
 
 // out += A B for a tile's rows B: dense, or sparse.
@@ -79,12 +91,12 @@ void kernel_block(const KernelFunction& kernel, const RowsView& a, const RowsVie
 }
 
 RowMatrix kernel_expansion(const KernelFunction& kernel, const RowsView& z, const RowMatrix& c,
-                           const RowsView& x, unsigned threads) {
+                           const RowsView& x, unsigned threads, const Observer& observer) {
   const std::size_t terms = row_count(z);
   assert(c.rows() == as_index(terms));
   RowMatrix out = RowMatrix::Zero(as_index(row_count(x)), c.cols());
   const KernelSpace space(kernel, x, z);
-  for_pieces(row_count(x), threads, [&](std::size_t from, std::size_t count) {
+  for_pieces(row_count(x), threads, observer, [&](std::size_t from, std::size_t count) {
     const KernelRows points(space, x, from, count);
     RowMatrix block;
     RowMatrix product(as_index(count), c.cols());
@@ -104,7 +116,7 @@ RowMatrix kernel_expansion(const KernelFunction& kernel, const RowsView& z, cons
 //   poly     gamma degree sum_j c_j (gamma z_j.x_i + 1)^(degree-1) z_j
 //   linear   sum_j c_j z_j
 RowMatrix kernel_gradients(const KernelFunction& kernel, const RowsView& z, std::span<const double> c,
-                           const RowsView& x, unsigned threads) {
+                           const RowsView& x, unsigned threads, const Observer& observer) {
   const std::size_t terms = row_count(z);
   assert(c.size() == terms);
   RowMatrix out = RowMatrix::Zero(as_index(row_count(x)), as_index(column_count(x)));
@@ -113,7 +125,7 @@ RowMatrix kernel_gradients(const KernelFunction& kernel, const RowsView& z, std:
   const double scale = rbf                                ? 2 * kernel.gamma
                        : kernel.kind == KernelKind::kPoly ? kernel.gamma * kernel.degree
                                                           : 1.0;
-  for_pieces(row_count(x), threads, [&](std::size_t from, std::size_t count) {
+  for_pieces(row_count(x), threads, observer, [&](std::size_t from, std::size_t count) {
     const KernelRows points(space, x, from, count);
     auto gradients = out.middleRows(as_index(from), as_index(count));
     Vector total = Vector::Zero(as_index(count));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bagwise/core/observer.h"
 #include "bagwise/linalg/rows.h"
 
 namespace bagwise {
@@ -33,10 +34,12 @@ void kernel_block(const KernelFunction& kernel, const RowsView& a, const RowsVie
 // sum_j c_j k(z_j, x_i) for every row x_i; in fixed blocks on up to `threads` threads, the same bits whatever
 // their number. `c` has one column per function, `out` one row per x_i.
 RowMatrix kernel_expansion(const KernelFunction& kernel, const RowsView& z, const RowMatrix& c,
-                           const RowsView& x, unsigned threads = 1);
+                           const RowsView& x, unsigned threads = 1, const Observer& observer = {});
 
+// An observer that stops leaves the rest unset: who gave it asks it again.
+//
 // The gradient by x of sum_j c_j k(z_j, x), at every row x_i: one row of `columns` values each.
 RowMatrix kernel_gradients(const KernelFunction& kernel, const RowsView& z, std::span<const double> c,
-                           const RowsView& x, unsigned threads = 1);
+                           const RowsView& x, unsigned threads = 1, const Observer& observer = {});
 
 }  // namespace bagwise

@@ -75,11 +75,35 @@ Error overflow_error(std::span<const ReducedBags* const> tasks) {
       }
     }
   }
+  constexpr double kLarge = 1e50;
+  if (largest < kLarge) {
+    return {fmt::format(
+        "the numbers are too large to compute with, though the data are not (the largest bag mean is "
+        "{:.3g}): expected options of a more usual size (C, lambda, delta, gamma, degree)",
+        largest)};
+  }
   return {
       fmt::format("the numbers are too large to compute with: feature \"{}\" has a bag mean of {}; give it a "
                   "smaller unit or scale the features (scale standard or maxabs)",
                   worst, largest)};
 }
+
+Result<void> check_finite(const Model& model, std::span<const ReducedBags* const> tasks) {
+  const auto finite = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  };
+  const TrainingReport& report = model.training;
+  bool fine = std::isfinite(report.objective) && std::isfinite(report.shared_norm.value_or(0)) &&
+              finite(report.objective_history) && finite(model.shared_weights);
+  for (const TaskModel& task : model.tasks) fine = fine && finite(task.weights) && std::isfinite(task.bias);
+  for (const TaskReport& task : report.tasks) {
+    fine = fine && finite(task.residual) && finite(task.shift) && finite(task.angles) &&
+           std::isfinite(task.norm) && std::isfinite(task.own_norm) && std::isfinite(task.shared_part);
+  }
+  return fine ? Result<void>() : overflow_error(tasks);
+}
+
+Error stopped_error() { return {"stopped before a first model was found"}; }
 
 TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,
                              std::uint64_t seed) {
@@ -97,8 +121,11 @@ TrainingReport convex_report(const SolveReport& solve, double gap_asked, const R
     out.warnings.emplace_back("every bag is pure (all its rows of one class): this is supervised data");
   }
   if (solve.termination != Termination::kConverged) {
-    out.warnings.push_back(
-        fmt::format("the relative gap is {:.3g}, {:.3g} was asked for", solve.relative_gap(), gap_asked));
+    out.warnings.push_back(fmt::format(
+        "the relative gap is {:.3g}, {:.3g} was asked for{}", solve.relative_gap(), gap_asked,
+        solve.termination == Termination::kStopped
+            ? ""
+            : "; features of very different or very large size make this hard: try scale standard"));
   }
   return out;
 }

@@ -25,8 +25,15 @@ Result<void> check_source_bags(const TrainingTask& source, const ReducedBags& da
 // The data as it is, or, where there are several ranks, its sum over them, kept in `storage`.
 const ReducedBags& over_all_ranks(const ReducedBags& data, Communicator* comm, ReducedBags& storage);
 
-// The error for data whose size drove a solve out of the range of numbers: names the largest feature.
+// The error for numbers that drove a solve out of their range: names the largest feature, or the options
+// where no feature is large.
 Error overflow_error(std::span<const ReducedBags* const> tasks);
+
+// That every number of a model is one: else the overflow error of its tasks.
+Result<void> check_finite(const Model& model, std::span<const ReducedBags* const> tasks);
+
+// The error of a fit that an observer stopped before there was any model.
+Error stopped_error();
 
 // The training report of a convex solve, with remarks on the data and on a gap that was not reached.
 TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,

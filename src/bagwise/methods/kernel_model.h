@@ -32,7 +32,8 @@ struct KernelChoice {
 
 template <class O, class Visitor>
 void describe_kernel(Visitor&& visit) {
-  visit("kernel", &O::kernel, "linear, rbf: exp(-gamma |x - z|^2), or poly: (gamma x.z + 1)^degree", Rule{});
+  visit("kernel", &O::kernel,
+        "rbf: exp(-gamma |x - z|^2); poly: (gamma x.z + 1)^degree; both need single rows", Rule{});
   visit("gamma", &O::gamma,
         "scale of the kernel rbf or poly; auto: 1 over the number of features times their mean variance",
         positive());

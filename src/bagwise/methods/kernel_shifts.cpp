@@ -31,10 +31,12 @@ void copy_row(const RowsView& from, std::size_t i, double* to) {
   std::visit([&](const auto& rows) { copy_row(rows, i, to); }, from);
 }
 
+Observer watching(const KernelSum& f) { return f.observer == nullptr ? Observer() : *f.observer; }
+
 // f(x) without its bias.
 Vector values_at(const KernelSum& f, const RowsView& rows, unsigned threads) {
   const RowMatrix weights = Eigen::Map<const RowMatrix>(f.weights.data(), as_index(f.weights.size()), 1);
-  return kernel_expansion(f.kernel, f.rows, weights, rows, threads).col(0);
+  return kernel_expansion(f.kernel, f.rows, weights, rows, threads, watching(f)).col(0);
 }
 
 // S S u / |S u| in each row, 0 where there is no direction; returns |S u|.
@@ -152,7 +154,7 @@ class Candidates {
       first_[k] = observed_.rows();
       for (const std::size_t j : order.of(k)) copy_row(data.observed, j, observed_.append(1));
     }
-    directions_ = kernel_gradients(f.kernel, f.rows, f.weights, observed_.view(), threads);
+    directions_ = kernel_gradients(f.kernel, f.rows, f.weights, observed_.view(), threads, watching(f));
     lengths_ = to_directions(directions_, data.stretch);
   }
 
@@ -304,7 +306,7 @@ MovedRows move_exact(const KernelSum& f, const UncertainRows& data, MovedRows pr
 MovedRows move_literal(const KernelSum& f, const UncertainRows& data, MovedRows present, unsigned threads) {
   check(f, data, present);
   const Vector values = values_at(f, data.observed, threads);
-  RowMatrix directions = kernel_gradients(f.kernel, f.rows, f.weights, data.observed, threads);
+  RowMatrix directions = kernel_gradients(f.kernel, f.rows, f.weights, data.observed, threads, watching(f));
   to_directions(directions, data.stretch);
   std::vector<double> moved(data.target.size(), 0.0), size(data.target.size(), 0.0);
   for (std::size_t j = 0; j < data.bag_of_row.size(); ++j) {

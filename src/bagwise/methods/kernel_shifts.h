@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "bagwise/core/observer.h"
 #include "bagwise/core/result.h"
 #include "bagwise/linalg/kernel_function.h"
 
@@ -33,6 +34,7 @@ struct KernelSum {
   RowsView rows;                    // z_i
   std::span<const double> weights;  // c_ti
   double bias = 0;
+  const Observer* observer = nullptr;  // may end long passes early: what they give is then not to be used
 };
 
 // What is known of one task's rows and bags.

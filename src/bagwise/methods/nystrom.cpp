@@ -196,7 +196,7 @@ RowMatrix map_rows(const NystromMap& map, const Scaling& scaling, const RowsView
 }
 
 ReducedBags reduce_mapped(const NystromMap& map, const Scaling& scaling, const BaggedData& data,
-                          std::span<const double> bounds, unsigned threads) {
+                          std::span<const double> bounds, unsigned threads, const Observer& observer) {
   assert(bounds.empty() || bounds.size() == data.features.rows());
   ReducedBags out;
   for (std::size_t c = 0; c < map.coordinates(); ++c)
@@ -210,6 +210,8 @@ ReducedBags reduce_mapped(const NystromMap& map, const Scaling& scaling, const B
   std::vector<Features> scaled(kPiecesAtOnce);
   std::vector<RowMatrix> phi(kPiecesAtOnce);
   for (std::size_t first = 0; first < mapper.pieces(); first += kPiecesAtOnce) {
+    const Progress progress{"mapping", static_cast<double>(first), static_cast<double>(mapper.pieces())};
+    if (tell(observer, progress) == Next::kStop) break;
     const std::size_t count = std::min(kPiecesAtOnce, mapper.pieces() - first);
     parallel_for(count, threads, [&](std::size_t p) { mapper.run(first + p, scaled[p], phi[p]); });
     for (std::size_t p = 0; p < count; ++p)

@@ -40,9 +40,10 @@ RowMatrix map_rows(const NystromMap& map, const Scaling& scaling, const RowsView
 
 // Sums per bag of the mapped rows: features are the map's coordinates (moments are not gathered). `bounds`
 // are those of the rows as scaled, one each or none; they become bounds in the kernel's space.
-// In fixed blocks, the same bits whatever the number of threads.
+// In fixed blocks, the same bits whatever the number of threads. An observer that stops leaves out the rest.
 ReducedBags reduce_mapped(const NystromMap& map, const Scaling& scaling, const BaggedData& data,
-                          std::span<const double> bounds, unsigned threads = 0);
+                          std::span<const double> bounds, unsigned threads = 0,
+                          const Observer& observer = {});
 
 // Turns a linear model over the map's coordinates into the kernel model over the landmarks that it is.
 void use_landmarks(const NystromMap& map, const std::vector<std::string>& features, const Scaling& scaling,

@@ -53,7 +53,8 @@ Result<Fit> fit_landmarks(const TrainingTask& target, const Scaling& scaling, co
   const RowsView rows[] = {target.rows->features.view()};
   const NystromMap map =
       fit_nystrom(kernel, rows, scaling, static_cast<std::size_t>(options.nystrom), context.seed);
-  const ReducedBags mapped = reduce_mapped(map, scaling, *target.rows, {}, context.threads);
+  const ReducedBags mapped = reduce_mapped(map, scaling, *target.rows, {}, context.threads, context.observer);
+  if (tell(context.observer, {"mapping"}) == Next::kStop) return stopped_error();
   auto fit = fit_means(target, mapped, {}, options, context);
   if (fit) use_landmarks(map, target.reduced.feature_names, scaling, fit->model);
   return fit;
@@ -100,7 +101,10 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
     fit = choice.nystrom > 0 ? fit_landmarks(target, *scaling, kernel, options, context)
                              : fit_kernel(target, *scaling, kernel, options, context);
   }
-  if (fit) fit->solve_seconds = watch.seconds();
+  if (!fit) return fit;
+  fit->solve_seconds = watch.seconds();
+  const ReducedBags* const all[] = {&data};
+  if (auto checked = check_finite(fit->model, all); !checked) return checked.error();
   return fit;
 }
 

@@ -53,6 +53,8 @@ class KernelRounds {
     });
   }
 
+  [[nodiscard]] bool stopped() const { return tell(context_.observer, {"moving"}) == Next::kStop; }
+
   // The first round: every row where it was observed.
   Result<Round> first() const {
     Round out{observed_, {}, {}, {}};
@@ -65,20 +67,20 @@ class KernelRounds {
     return out;
   }
 
-  // The next one, from moved rows; nothing if no bag moves.
+  // The next one, from moved rows; nothing if no bag moves, or if the observer stops.
   [[nodiscard]] std::optional<Round> after(const Round& now) const {
     Round next;
     std::vector<const DenseRows*> tables;
     std::size_t bags_moved = 0;
     for (std::size_t t = 0; t < tables_.size(); ++t) {
       const auto weights = row_weights(now.problem, now.solution, now.rows, t);
-      const KernelSum f{kernel_, now.rows.rows.view(), weights, now.solution.bias[t]};
+      const KernelSum f{kernel_, now.rows.rows.view(), weights, now.solution.bias[t], &context_.observer};
       next.moved.push_back(options_.uncertainty == Uncertainty::kLiteral
                                ? move_literal(f, uncertain_rows(t), now.moved[t], context_.threads)
                                : move_exact(f, uncertain_rows(t), now.moved[t], context_.threads));
       bags_moved += next.moved.back().bags_moved;
     }
-    if (bags_moved == 0) return {};
+    if (bags_moved == 0 || stopped()) return {};
     for (const MovedRows& task : next.moved) tables.push_back(&task.rows);
     next.rows = with_rows(observed_, tables);
     solve(next, &now.solution);
@@ -90,7 +92,7 @@ class KernelRounds {
     std::vector<double> out;
     for (std::size_t t = 0; t < tables_.size(); ++t) {
       const auto weights = row_weights(round.problem, round.solution, round.rows, t);
-      const KernelSum f{kernel_, round.rows.rows.view(), weights, round.solution.bias[t]};
+      const KernelSum f{kernel_, round.rows.rows.view(), weights, round.solution.bias[t], &context_.observer};
       const UncertainRows rows = uncertain_rows(t);
       const auto residual = bag_residuals(f, rows, tables_[t].view(), context_.threads);
       for (std::size_t k = 0; k < residual.size(); ++k) out.push_back(residual[k] + rows.target[k]);
@@ -157,7 +159,7 @@ RoundsCourse run_rounds(const KernelRounds& rounds, const TlLlpOptions& options,
   while (out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.history.size()) < options.max_rounds) {
     auto next = rounds.after(now);
     if (!next) {
-      out.end = RoundsEnd::kConverged;
+      out.end = rounds.stopped() ? RoundsEnd::kStopped : RoundsEnd::kConverged;
       break;
     }
     const double value = next->solution.report.primal;
@@ -227,8 +229,10 @@ Result<Fit> fit_with_kernel(const Prepared& prepared, const TlLlpOptions& option
   set_expansion(rounds.kernel(), best->problem, best->solution, best->rows, prepared.tasks, model);
   model.options = option_values(options);
   model.training = report_rounds(course, best->solution.report, prepared, options, context);
-  model.training.tasks =
-      report_bags(prepared.tasks, prepared.data, best->problem, rounds.observed_values(*best));
+  // Who stops does not want to wait for one more pass over all pairs of rows.
+  const auto values =
+      course.end == RoundsEnd::kStopped ? best->solution.values : rounds.observed_values(*best);
+  model.training.tasks = report_bags(prepared.tasks, prepared.data, best->problem, values);
   report_shifts(rounds, *best, prepared, model.training.tasks);
   report_planes(products_of(best->problem, best->solution), model.training);
   return fit;

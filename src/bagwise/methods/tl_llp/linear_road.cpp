@@ -30,34 +30,12 @@ UncertainTube tl_llp_problem(std::span<const ReducedBags* const> tasks, const De
 namespace tl_llp {
 namespace {
 
-// Root mean square distance of the rows from their mean.
-double spread_of(const DenseRows& rows) {
-  const auto m = rows.view().matrix();
-  return std::sqrt((m.rowwise() - m.colwise().mean()).squaredNorm() / static_cast<double>(m.rows()));
-}
-
-void warn_of_large_bounds(const TrainingTask& task, const ReducedBags& data, const DenseRows& means,
-                          const TlLlpOptions& options, std::vector<std::string>& warnings) {
-  double bound = 0;
-  for (std::size_t k = 0; k < data.bags.size(); ++k)
-    bound += bound_of_bag(data, k, options) / static_cast<double>(data.bags.size());
-  const double spread = spread_of(means);
-  if (!(bound > spread)) return;
-  warnings.push_back(fmt::format(
-      "the rows of the {} may be off by {:.3g} (delta), but its bag means are only {:.3g} apart: such "
-      "uncertainty explains any proportion; expected a delta well below that",
-      task.name, bound, spread));
-}
-
 // The means of the bags of all tasks, one task after the other.
-DenseRows stacked_means(const Prepared& prepared, const TlLlpOptions& options,
-                        std::vector<std::string>& warnings) {
-  const auto tasks = prepared.tasks;
+DenseRows stacked_means(const Prepared& prepared) {
   const auto& data = prepared.data;
   DenseRows out(data.back()->sums.features());
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const DenseRows means = data[t]->sums.means();
-    warn_of_large_bounds(tasks[t], *data[t], means, options, warnings);
+  for (const ReducedBags* task : data) {
+    const DenseRows means = task->sums.means();
     std::copy_n(means.view().values, means.rows() * means.columns(), out.append(means.rows()));
   }
   return out;
@@ -127,10 +105,9 @@ void report_shifts(const UncertainTube& tube, const RoundsResult& rounds, std::v
 
 }  // namespace
 
-Result<Fit> fit_linear(const Prepared& given, const TlLlpOptions& options, const Context& context) {
+Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, const Context& context) {
   const Stopwatch watch;
-  Prepared prepared = given;
-  DenseRows means = stacked_means(given, options, prepared.warnings);
+  DenseRows means = stacked_means(prepared);
   apply(prepared.scaling, means);
   const UncertainTube tube = tl_llp_problem(prepared.data, means, prepared.scaling, options);
   const RoundsOptions how{
@@ -182,9 +159,13 @@ Result<Fit> fit_with_landmarks(const Prepared& given, const TlLlpOptions& option
     std::vector<double> bounds;
     for (std::size_t j = 0; j < data.bag_of_row.size(); ++j)
       bounds.push_back(stretch * bound_of_row(data, j, options));
-    tasks.push_back({given.tasks[t].name, reduce_mapped(map, given.scaling, data, bounds, context.threads)});
+    tasks.push_back({given.tasks[t].name,
+                     reduce_mapped(map, given.scaling, data, bounds, context.threads, context.observer)});
   }
-  Prepared mapped{.tasks = tasks, .warnings = given.warnings};
+  if (tell(context.observer, {"mapping"}) == Next::kStop) return stopped_error();
+  Prepared mapped;
+  mapped.tasks = tasks;
+  mapped.warnings = given.warnings;
   for (const TrainingTask& task : tasks) mapped.data.push_back(&task.reduced);
   auto fit = fit_linear(mapped, options, context);
   if (!fit) return fit;

@@ -17,7 +17,7 @@ struct Prepared {
   std::vector<std::string> warnings = {};
 };
 
-Result<Fit> fit_linear(const Prepared& given, const TlLlpOptions& options, const Context& context);
+Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, const Context& context);
 Result<Fit> fit_with_kernel(const Prepared& prepared, const TlLlpOptions& options, const Context& context);
 Result<Fit> fit_with_landmarks(const Prepared& given, const TlLlpOptions& options, const Context& context);
 

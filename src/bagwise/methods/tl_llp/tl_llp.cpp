@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <list>
 
 #include "bagwise/methods/bag_checks.h"
@@ -35,6 +36,28 @@ Result<void> check_options(std::span<const TrainingTask> tasks, const TlLlpOptio
                              task.origin.empty() ? "" : fmt::format(" ({})", task.origin))};
   }
   return {};
+}
+
+// Root mean square distance of the rows from their mean.
+double spread_of(const DenseRows& rows) {
+  const auto m = rows.view().matrix();
+  return std::sqrt((m.rowwise() - m.colwise().mean()).squaredNorm() / static_cast<double>(m.rows()));
+}
+
+void warn_of_large_bounds(tl_llp::Prepared& prepared, const TlLlpOptions& options) {
+  for (std::size_t t = 0; t < prepared.tasks.size(); ++t) {
+    const ReducedBags& data = *prepared.data[t];
+    double bound = 0;
+    for (std::size_t k = 0; k < data.bags.size(); ++k)
+      bound += tl_llp::bound_of_bag(data, k, options) / static_cast<double>(data.bags.size());
+    if (bound == 0) continue;
+    const double spread = spread_of(data.sums.means());
+    if (!(bound > spread)) continue;
+    prepared.warnings.push_back(fmt::format(
+        "the rows of the {} may be off by {:.3g} (delta), but its bag means are only {:.3g} apart: such "
+        "uncertainty explains any proportion; expected a delta well below that",
+        prepared.tasks[t].name, bound, spread));
+  }
 }
 
 std::string end_name(RoundsEnd end) {
@@ -126,10 +149,19 @@ Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& 
   if (!scaling) return scaling.error();
   prepared.scaling = std::move(*scaling);
 
-  if (options.kernel == KernelKind::kLinear) return fit_linear(prepared, options, context);
-  if (auto checked = check_rows_at_hand(tasks, context); !checked) return checked.error();
-  return options.nystrom > 0 ? fit_with_landmarks(prepared, options, context)
-                             : fit_with_kernel(prepared, options, context);
+  warn_of_large_bounds(prepared, options);
+
+  Result<Fit> fit = Error{};
+  if (options.kernel == KernelKind::kLinear) {
+    fit = fit_linear(prepared, options, context);
+  } else {
+    if (auto checked = check_rows_at_hand(tasks, context); !checked) return checked.error();
+    fit = options.nystrom > 0 ? fit_with_landmarks(prepared, options, context)
+                              : fit_with_kernel(prepared, options, context);
+  }
+  if (!fit) return fit;
+  if (auto checked = check_finite(fit->model, prepared.data); !checked) return checked.error();
+  return fit;
 }
 
 Method tl_llp_method() {
