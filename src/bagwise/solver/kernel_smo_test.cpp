@@ -24,6 +24,15 @@ long double objective(const TubeTerms& p, const ColMatrix& q, const std::vector<
   return sum;
 }
 
+// (down_j - up_i)^2 / (Q_ii + Q_jj - 2 Q_ij): what raising beta_i and lowering beta_j surely gains.
+double sure_gain(const TubeTerms& p, const ColMatrix& q, const SmoState& s, std::size_t i, std::size_t j) {
+  const double up = s.gradient[static_cast<Eigen::Index>(i)] + (s.beta[i] < 0 ? -1 : 1) * p.tube[i];
+  const double down = s.gradient[static_cast<Eigen::Index>(j)] + (s.beta[j] > 0 ? 1 : -1) * p.tube[j];
+  if (i == j || s.beta[j] <= -p.cost_above[j] || down <= up) return 0;
+  const double size = entry(q, i, i) + entry(q, j, j);
+  return (down - up) * (down - up) / std::max(size - 2 * entry(q, i, j), 1e-12 * size);
+}
+
 bool never(const SmoState&) { return false; }
 
 SmoState at_beta(const TubeTerms& p, const ColMatrix& q, std::vector<double> beta) {
@@ -85,6 +94,11 @@ TEST_CASE("kernel_smo: every step moves one pair of a task to the least value on
       CHECK(p.task_of(moved[0]) == p.task_of(moved[1]));
       const double made = s.beta[moved[0]] - before.beta[moved[0]];
       CHECK(s.beta[moved[1]] - before.beta[moved[1]] == Approx(-made).margin(1e-14 * shape.cost));
+      const std::size_t raised = moved[made > 0 ? 0 : 1], lowered = moved[made > 0 ? 1 : 0];
+      const double gain = sure_gain(p, q, before, raised, lowered);
+      for (std::size_t j = 0; j < p.size(); ++j) {
+        if (p.task_of(j) == p.task_of(raised)) CHECK(sure_gain(p, q, before, raised, j) <= gain * (1 + 1e-6));
+      }
       // No shorter step is better, nor a longer one that stays in the box.
       const long double reached = objective(p, q, s.beta);
       for (const double share : {0.0, 0.3, 0.9, 0.999, 1.001, 1.1, 2.0, 10.0}) {
