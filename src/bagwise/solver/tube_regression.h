@@ -17,8 +17,8 @@ namespace bagwise {
 enum class TubeAlgorithm {
   kAutomatic,  // semismooth Newton for many rows or small costs, else interior point; the other if one stalls
   kSemismooth,     // augmented Lagrangian with semismooth Newton steps: warm starts, few active rows
-  kInteriorPoint,  // Mehrotra's predictor-corrector: the same effort on any data, half of it from a start
-                   // nearby
+  kInteriorPoint,  // Mehrotra's predictor-corrector: the same effort on any data; a start, which only
+                   // kAutomatic hands on, saves few steps unless it is very near (interior_point.cpp)
 };
 
 struct TubeOptions {
