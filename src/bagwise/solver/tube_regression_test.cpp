@@ -312,5 +312,26 @@ TEST_CASE("tube_regression: primal_value and dual_value are those of plain loops
   }
 }
 
+TEST_CASE("tube_regression: a column of time stamps beside ordinary ones costs nothing", "[solver][tube]") {
+  Rng rng(41);
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    DenseRows rows(8, 5);
+    TubeProblem p;
+    for (std::size_t i = 0; i < 8; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) rows(i, j) = rng.normal();
+      rows(i, 4) = 1.7e12 + 2e8 * rng.normal();
+      p.target.push_back(2 * rng.normal());
+      p.tube.push_back(0.1);
+      p.cost_above.push_back(1);
+      p.cost_below.push_back(1);
+    }
+    p.rows = rows.view();
+    const TubeSolution solution = solve_tube_regression(p);
+    CHECK(solution.report.relative_gap() <= 1e-6);
+    CHECK(solution.report.termination == Termination::kConverged);
+  }
+}
+
 }  // namespace
 }  // namespace bagwise

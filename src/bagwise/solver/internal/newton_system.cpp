@@ -46,6 +46,8 @@ double rest_slope(const TubeProblem& p, const Array& weight, std::size_t row) {
 
 }  // namespace
 
+constexpr double kSafeWeight = 1e8;  // in units of the kernel's inverse
+
 bool NewtonSystem::rows_are_cheaper() const {
   if (road_ != Road::kAutomatic) return road_ == Road::kRows;
   const double m = static_cast<double>(sides_.size()), d = static_cast<double>(rows_.problem().features());
@@ -56,7 +58,17 @@ bool NewtonSystem::rows_are_cheaper() const {
   const double products = row_products_.size() > 0 ? 0 : rows_can_be_kept() ? n * n * d / 20 : m * m * d / 2;
   const double by_rows = products + m * m * m / 6;
   const double by_features = m * d * d / 2 + d * d * d / 6 + (tasks > 1 ? tasks * d * d * d / 2 : 0);
-  return by_rows < by_features;
+  if (!(by_rows < by_features)) return false;
+  // More rows than features: K has no full rank, and K + 1/D is then only as good as 1/D is large against K.
+  // On raw units (a column of time stamps) the road by features still finds the answer where this one does
+  // not.
+  if (m > d) {
+    const std::vector<double> scale = kernel_scales(rows_.problem());
+    double largest = 0;
+    for (const Side& side : sides_) largest = std::max(largest, side.weight * scale[side.task]);
+    if (!(largest <= kSafeWeight)) return false;
+  }
+  return true;
 }
 
 bool NewtonSystem::factor(const Array& weight, const Array& bias_weight) {
