@@ -272,6 +272,10 @@ TEST_CASE("kernel_tube: warm starts are certified, and optimal ones taken over",
       CAPTURE(cost, static_cast<int>(algorithm));
       const KernelTubeOptions options{.algorithm = algorithm};
       const auto s = solve_kernel_tube(p, options);
+      if (algorithm == KernelTubeAlgorithm::kFactored) {
+        CHECK(s.report.algorithm == "factored");
+        CHECK(s.report.iterations < 50);  // an interior point, then few semismooth steps
+      }
       const auto same = solve_kernel_tube(p, options, &s);
       expect_optimal(p, same, 1e-6);
       CHECK(same.report.iterations == 0);
