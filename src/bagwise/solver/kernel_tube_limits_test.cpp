@@ -287,6 +287,15 @@ TEST_CASE("kernel_tube: warm starts are certified, and optimal ones taken over",
   }
 }
 
+TEST_CASE("kernel_tube: SMO is tried first where costs are small against the kernel", "[solver][kernel]") {
+  Rng rng(125);
+  for (const double cost : {0.1, 100.0}) {
+    KernelTubeProblem p = random_kernel(rng, {.rows = 40, .features = 30, .cost = cost});
+    p.lambda = {kInfinity};
+    CHECK(solve_kernel_tube(p).report.algorithm == (cost < 1 ? "smo" : "factored"));
+  }
+}
+
 TEST_CASE("kernel_tube: a start of nonsense does no harm", "[solver][kernel]") {
   Rng rng(123);
   for (const double cost : {0.1, 100.0}) {
