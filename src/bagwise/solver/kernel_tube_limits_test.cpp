@@ -272,6 +272,10 @@ TEST_CASE("kernel_tube: warm starts are certified, and optimal ones taken over",
       CAPTURE(cost, static_cast<int>(algorithm));
       const KernelTubeOptions options{.algorithm = algorithm};
       const auto s = solve_kernel_tube(p, options);
+      if (algorithm == KernelTubeAlgorithm::kFactored) {
+        CHECK(s.report.algorithm == "factored");
+        CHECK(s.report.iterations < 50);  // an interior point, then few semismooth steps
+      }
       const auto same = solve_kernel_tube(p, options, &s);
       expect_optimal(p, same, 1e-6);
       CHECK(same.report.iterations == 0);
@@ -280,6 +284,15 @@ TEST_CASE("kernel_tube: warm starts are certified, and optimal ones taken over",
       expect_optimal(near, moved, 1e-6);
       CHECK(moved.report.primal == Approx(solve_kernel_tube(near, options).report.primal).epsilon(2e-6));
     }
+  }
+}
+
+TEST_CASE("kernel_tube: SMO is tried first where costs are small against the kernel", "[solver][kernel]") {
+  Rng rng(125);
+  for (const double cost : {0.1, 100.0}) {
+    KernelTubeProblem p = random_kernel(rng, {.rows = 40, .features = 30, .cost = cost});
+    p.lambda = {kInfinity};
+    CHECK(solve_kernel_tube(p).report.algorithm == (cost < 1 ? "smo" : "factored"));
   }
 }
 
