@@ -378,4 +378,26 @@ TEST_CASE("transfer: the help of train lists every option of tl-llp", "[cli][tra
   CHECK_THAT(help, Catch::Contains("--align-features"));
 }
 
+TEST_CASE("transfer: an empty cell means the same in every task, in training and in prediction",
+          "[cli][transfer]") {
+  // The mean of the target's x2 is 8/6; the source's own would be 12/5.
+  const std::string blank = "bag,x1,x2\nm,1,\nm,2,2\nn,0,4\nn,1,3\no,3,2\no,2,1\n";
+  const std::string filled = "bag,x1,x2\nm,1,1.3333333333333333\nm,2,2\nn,0,4\nn,1,3\no,3,2\no,2,1\n";
+  const Workplace place(two_tasks({{"s.csv", blank}, {"f.csv", filled}}));
+  const json a = told(place, kTransfer + " --missing mean");
+  const std::string scores = said(place, "predict --model m.json --task source --input s.csv");
+  CHECK(said(place, "predict --model m.json --task source --input f.csv") == scores);
+  const json b = told(place, kTarget + " --source f.csv --source-proportions q.csv");
+  CHECK(a["objective"] == b["objective"]);
+}
+
+TEST_CASE("transfer: options without what they are for, and numbers beyond range, are refused",
+          "[cli][transfer][badargs]") {
+  check_refused(two_tasks(), kTarget + " --C-source 2", {"--C-source is given, but there is no --source"});
+  check_refused(two_tasks(), kTransfer + " --gamma 2", {"--gamma = 2 has no meaning for the kernel linear"});
+  check_refused(two_tasks(), kTransfer + " --C 1e300", {"t.csv", "though the data are not", "C, lambda"});
+  check_refused(two_tasks(), kTransfer + " --kernel poly --delta 1e308",
+                {"t.csv", "though the data are not"});
+}
+
 }  // namespace bagwise::test
