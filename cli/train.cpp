@@ -275,8 +275,10 @@ Command train_command() {
       "fit a model to bags and their proportions",
       "--method M --target T.csv --target-proportions P.csv -o model.json [OPTION]...",
       "Reads the instances once, keeping sums per bag only (unless the method needs single rows), fits, and\n"
-      "writes the model. Labels are never read. Exit status 1: the fit ended before it reached what was asked\n"
-      "for (the gap; the tolerance within max-rounds); the model is written all the same and says so. Ctrl-C\n"
+      "writes the model. Labels are never read. Exit status 1: the fit ended before it reached what was "
+      "asked\n"
+      "for (the gap; the tolerance within max-rounds); the model is written all the same and says so. "
+      "Ctrl-C\n"
       "stops cleanly and writes nothing. A --X-source is given once for all sources or once per source.",
       std::move(options),
       run};
