@@ -132,15 +132,4 @@ double one_bias_optimum(const TubeProblem& p) {
   return solve_tube_regression(one, {.gap_tolerance = 1e-10}).report.primal;
 }
 
-Answer best_of(int runs, const std::function<Answer()>& run) {
-  Answer best = run();
-  double total = best.seconds;
-  for (int k = 1; k < runs && total < 2; ++k) {
-    Answer next = run();
-    total += next.seconds;
-    if (next.seconds < best.seconds) best = std::move(next);
-  }
-  return best;
-}
-
 }  // namespace bagwise::bench

@@ -8,6 +8,7 @@
 
 #include "bagwise/data/generate.h"
 #include "bagwise/solver/tube_regression.h"
+#include "support/best_of.h"
 
 namespace bagwise::bench {
 
@@ -51,8 +52,5 @@ Rounds run_rounds(const TubeProblem& problem, double gap);
 // Tables of scaling.cpp; `csv` names a file for the figures, or is empty.
 void scaling_with_bags(const char* csv);
 void scaling_with_instances();
-
-// The shortest of several runs: at most `runs`, stopping after two seconds.
-Answer best_of(int runs, const std::function<Answer()>& run);
 
 }  // namespace bagwise::bench

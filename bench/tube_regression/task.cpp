@@ -49,15 +49,4 @@ double objective_with_bias(const TubeProblem& problem, const Answer& answer) {
   return objective(problem, answer) + answer.bias * answer.bias / 2;
 }
 
-Answer best_of(int runs, const std::function<Answer()>& run) {
-  Answer best = run();
-  double total = best.seconds;
-  for (int k = 1; k < runs && total < 2; ++k) {
-    Answer next = run();
-    total += next.seconds;
-    if (next.seconds < best.seconds) best = std::move(next);
-  }
-  return best;
-}
-
 }  // namespace bagwise::bench

@@ -9,6 +9,7 @@
 
 #include "bagwise/data/generate.h"
 #include "bagwise/solver/tube_regression.h"
+#include "support/best_of.h"
 
 namespace bagwise::bench {
 
@@ -37,8 +38,5 @@ double objective_with_bias(const TubeProblem& problem, const Answer& answer);
 Answer solve_ours(const TubeProblem& problem, double gap, TubeAlgorithm algorithm);
 Answer solve_libsvm(const TubeProblem& problem, double tolerance);  // time without making the kernel
 Answer solve_liblinear(const TubeProblem& problem, double tolerance);
-
-// The shortest of several runs: at most `runs`, stopping after two seconds.
-Answer best_of(int runs, const std::function<Answer()>& run);
 
 }  // namespace bagwise::bench
