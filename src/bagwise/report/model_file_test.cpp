@@ -306,6 +306,7 @@ TEST_CASE("model_file: a fault of a kernel model's rows is named", "[report][mod
       {{"\"rows\":2", "\"rows\":3"}, "\"expansion.values\" has 6 numbers; expected 3 rows of 3"},
       {{"\"columns\":3", "\"columns\":0"}, "expected 2 rows of 0"},
       {{"\"columns\":3", "\"columns\":2"}, "expected 2 rows of 2"},
+      {{"\"values\":[0.0,", "\"values\":[0.0,0.0,"}, "has 7 numbers; expected 2 rows of 3"},
       {{"\"values\":[0.0,", "\"values\":[null,"}, "expected a finite number"},
       {{"\"values\":[0.0,", "\"v\":[0.0,"}, "has no \"expansion.values\""},
   };
