@@ -40,20 +40,6 @@ void append(const CsrView& from, Csr& to) {
   }
 }
 
-// Tables one below the other; sparse if all of them are.
-Features stack(const std::vector<Features>& tables) {
-  const std::size_t columns = tables.back().columns();
-  if (std::all_of(tables.begin(), tables.end(), [](const Features& f) { return f.sparse(); })) {
-    Csr out;
-    out.columns = columns;
-    for (const Features& table : tables) append(std::get<CsrView>(table.view()), out);
-    return out;
-  }
-  DenseRows out(columns);
-  for (const Features& table : tables) append(table.view(), out);
-  return out;
-}
-
 // The rows that are kept, in their order.
 Features select(const RowsView& rows, const std::vector<bool>& kept) {
   if (const auto* dense = std::get_if<DenseView>(&rows)) {
@@ -121,12 +107,31 @@ KernelFunction kernel_function(const KernelChoice& choice, const FeatureMoments&
   return out;
 }
 
-StackedRows stack_scaled_rows(std::span<const TrainingTask> tasks, const Scaling& scaling) {
-  StackedRows out;
-  std::vector<Features> tables;
+Features stack(const std::vector<Features>& tables) {
+  const std::size_t columns = tables.back().columns();
+  if (std::all_of(tables.begin(), tables.end(), [](const Features& f) { return f.sparse(); })) {
+    Csr out;
+    out.columns = columns;
+    for (const Features& table : tables) append(std::get<CsrView>(table.view()), out);
+    return out;
+  }
+  DenseRows out(columns);
+  for (const Features& table : tables) append(table.view(), out);
+  return out;
+}
+
+std::vector<Features> scaled_tables(std::span<const TrainingTask> tasks, const Scaling& scaling) {
+  std::vector<Features> out;
   for (const TrainingTask& task : tasks) {
     const RowsView rows = task.rows->features.view();
-    tables.push_back(scaled_rows(scaling, rows, 0, row_count(rows)));
+    out.push_back(scaled_rows(scaling, rows, 0, row_count(rows)));
+  }
+  return out;
+}
+
+StackedRows stack_rows(std::span<const TrainingTask> tasks, const std::vector<Features>& tables) {
+  StackedRows out;
+  for (const TrainingTask& task : tasks) {
     const auto first = static_cast<std::uint32_t>(out.bag_size.size());
     for (const std::uint32_t bag : task.rows->bag_of_row) out.bag_of_row.push_back(first + bag);
     out.bag_size.resize(out.bag_size.size() + task.rows->bags.size(), 0.0);

@@ -63,8 +63,14 @@ struct StackedRows {
   [[nodiscard]] RowsInBags in_bags() const { return {rows.view(), bag_of_row, bag_size.size()}; }
 };
 
-// The rows as scaled; sparse if all of them are.
-StackedRows stack_scaled_rows(std::span<const TrainingTask> tasks, const Scaling& scaling);
+// The rows of each task as scaled.
+std::vector<Features> scaled_tables(std::span<const TrainingTask> tasks, const Scaling& scaling);
+
+// Tables of the same columns one below the other; sparse if all of them are. There is at least one.
+Features stack(const std::vector<Features>& tables);
+
+// The tasks' rows, given as one table per task.
+StackedRows stack_rows(std::span<const TrainingTask> tasks, const std::vector<Features>& tables);
 // Other rows in the same bags: one table per task.
 StackedRows with_rows(const StackedRows& stacked, std::span<const DenseRows* const> tables);
 

@@ -12,6 +12,7 @@
 #include "bagwise/core/random.h"
 #include "bagwise/linalg/blas.h"
 #include "bagwise/linalg/kernel_rows.h"
+#include "bagwise/methods/kernel_model.h"
 #include "bagwise/methods/scaling.h"
 
 namespace bagwise {
@@ -67,35 +68,11 @@ std::vector<Lot> draw(std::span<const RowsView> tables, std::size_t count, std::
   return lots;
 }
 
-void append(const DenseView& row, DenseRows& out) { std::copy_n(row.values, row.columns, out.append(1)); }
-void append(const CsrView& row, DenseRows& out) {
-  double* to = out.append(1);
-  std::fill_n(to, row.columns, 0.0);
-  for (std::size_t k = 0; k < row.values.size(); ++k) to[row.index[k]] = row.values[k];
-}
-
 Features gather(std::span<const RowsView> tables, const Scaling& scaling, const std::vector<Lot>& lots) {
   std::vector<Features> rows;
-  bool sparse = true;
-  for (const Lot& lot : lots) {
-    rows.push_back(scaled_rows(scaling, tables[lot.table], lot.row, 1));
-    sparse = sparse && rows.back().sparse();
-  }
-  const std::size_t columns = tables.empty() ? 0 : column_count(tables[0]);
-  if (sparse) {
-    Csr out;
-    out.columns = columns;
-    for (const Features& row : rows) {
-      const auto view = std::get<CsrView>(row.view());
-      out.index.insert(out.index.end(), view.index.begin(), view.index.end());
-      out.values.insert(out.values.end(), view.values.begin(), view.values.end());
-      out.start.push_back(static_cast<std::int64_t>(out.values.size()));
-    }
-    return out;
-  }
-  DenseRows out(columns);
-  for (const Features& row : rows) std::visit([&](const auto& view) { append(view, out); }, row.view());
-  return out;
+  for (const Lot& lot : lots) rows.push_back(scaled_rows(scaling, tables[lot.table], lot.row, 1));
+  if (!rows.empty()) return stack(rows);
+  return DenseRows(tables.empty() ? 0 : column_count(tables[0]));
 }
 
 // Maps rows block by block; the landmarks are made ready once.
@@ -225,9 +202,6 @@ std::vector<double> expansion_weights(const NystromMap& map, const VectorRef& w)
   return {c.data(), c.data() + c.size()};
 }
 
-// For poly, B^p - 2 C^p + A^p = (B - C) S_p(B, C) - (C - A) S_p(C, A) with S_n(u, v) = (u^n - v^n)/(u - v)
-//   = gamma delta^2 S_p(B, C) + gamma |x| delta (B - A) sum_i C^(p-1-i) S_i(B, A),
-// in which every term is positive: small bounds lose nothing.
 void use_landmarks(const NystromMap& map, const std::vector<std::string>& features, const Scaling& scaling,
                    Model& model) {
   const auto to_landmarks = [&](std::vector<double>& w) {
@@ -241,6 +215,9 @@ void use_landmarks(const NystromMap& map, const std::vector<std::string>& featur
   model.training.features = features.size();
 }
 
+// For poly, B^p - 2 C^p + A^p = (B - C) S_p(B, C) - (C - A) S_p(C, A) with S_n(u, v) = (u^n - v^n)/(u - v)
+//   = gamma delta^2 S_p(B, C) + gamma |x| delta (B - A) sum_i C^(p-1-i) S_i(B, A),
+// in which every term is positive: small bounds lose nothing.
 double bound_in_kernel_space(const KernelFunction& kernel, double length, double bound) {
   if (kernel.kind == KernelKind::kLinear) return bound;
   const double gamma = kernel.gamma;

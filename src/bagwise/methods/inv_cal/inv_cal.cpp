@@ -62,7 +62,7 @@ Result<Fit> fit_landmarks(const TrainingTask& target, const Scaling& scaling, co
 
 Result<Fit> fit_kernel(const TrainingTask& target, const Scaling& scaling, const KernelFunction& kernel,
                        const InvCalOptions& options, const Context& context) {
-  const StackedRows rows = stack_scaled_rows({&target, 1}, scaling);
+  const StackedRows rows = stack_rows({&target, 1}, scaled_tables({&target, 1}, scaling));
   KernelTubeProblem problem;
   append_bags(target.reduced, {options.epsilon, options.tube, options.clip, options.bag_weight}, options.C, 0,
               problem);

@@ -32,7 +32,8 @@ class KernelRounds {
         options_(options),
         context_(context),
         kernel_(kernel_function(options.kernel_choice(), prepared.moments, prepared.scaling)),
-        observed_(stack_scaled_rows(prepared.tasks, prepared.scaling)) {
+        tables_(scaled_tables(prepared.tasks, prepared.scaling)),
+        observed_(stack_rows(prepared.tasks, tables_)) {
     terms_.lambda = per_task(options.lambda_source, options.lambda, prepared.tasks.size());
     const auto cost = per_task(options.C_source, options.C, prepared.tasks.size());
     for (std::size_t t = 0; t < prepared.tasks.size(); ++t) {
@@ -42,7 +43,6 @@ class KernelRounds {
       bounds_.emplace_back();
       for (std::size_t j = 0; j < data.bag_of_row.size(); ++j)
         bounds_.back().push_back(bound_of_row(data, j, options));
-      tables_.push_back(scaled_rows(prepared.scaling, data.features.view(), 0, data.bag_of_row.size()));
     }
   }
 
@@ -58,7 +58,8 @@ class KernelRounds {
   // The first round: every row where it was observed.
   Result<Round> first() const {
     Round out{observed_, {}, {}, {}};
-    for (std::size_t t = 0; t < tables_.size() && !certain(); ++t) {
+    const bool can_move = !certain();
+    for (std::size_t t = 0; t < tables_.size() && can_move; ++t) {
       auto rows = unmoved_rows(uncertain_rows(t));
       if (!rows) return rows.error();
       out.moved.push_back(std::move(*rows));
@@ -126,8 +127,8 @@ class KernelRounds {
   const TlLlpOptions& options_;
   const Context& context_;
   KernelFunction kernel_;
+  std::vector<Features> tables_;  // per task, as scaled
   StackedRows observed_;
-  std::vector<Features> tables_;             // per task, as scaled
   std::vector<std::vector<double>> bounds_;  // per task, per row, before scaling
   TubeTerms terms_;
 };
@@ -140,12 +141,6 @@ bool is_cycle(const std::vector<double>& history, double value) {
   return false;
 }
 
-bool ends_at(Termination termination, RoundsEnd& end) {
-  if (termination == Termination::kStopped) end = RoundsEnd::kStopped;
-  if (termination == Termination::kNumericalFault) end = RoundsEnd::kNumericalFault;
-  return termination == Termination::kStopped || termination == Termination::kNumericalFault;
-}
-
 // Solves and moves until the objective settles; `best` is the round that is returned.
 RoundsCourse run_rounds(const KernelRounds& rounds, const TlLlpOptions& options, Round& best) {
   const bool literal = options.uncertainty == Uncertainty::kLiteral;
@@ -154,7 +149,7 @@ RoundsCourse run_rounds(const KernelRounds& rounds, const TlLlpOptions& options,
   out.history = {out.objective};
   out.steps = {best.solution.report.iterations};
   out.end = rounds.certain() ? RoundsEnd::kConverged : RoundsEnd::kRoundLimit;
-  if (ends_at(best.solution.report.termination, out.end)) return out;
+  if (ends_rounds(best.solution.report.termination, out.end)) return out;
   Round now = best;
   while (out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.history.size()) < options.max_rounds) {
     auto next = rounds.after(now);
@@ -164,7 +159,7 @@ RoundsCourse run_rounds(const KernelRounds& rounds, const TlLlpOptions& options,
     }
     const double value = next->solution.report.primal;
     out.steps.push_back(next->solution.report.iterations);
-    if (ends_at(next->solution.report.termination, out.end)) break;
+    if (ends_rounds(next->solution.report.termination, out.end)) break;
     if (!literal && !(value < out.objective)) {  // what is left to gain is below the gap of the solves
       assert(value <= out.objective * (1 + 10 * options.gap) + 1e-12);
       out.history.push_back(out.objective);
@@ -183,8 +178,7 @@ RoundsCourse run_rounds(const KernelRounds& rounds, const TlLlpOptions& options,
     }
     now = std::move(*next);
   }
-  if (out.end == RoundsEnd::kConverged && best.solution.report.termination == Termination::kIterationLimit)
-    out.end = RoundsEnd::kSolveLimit;
+  out.end = with_gap(out.end, best.solution.report);
   return out;
 }
 

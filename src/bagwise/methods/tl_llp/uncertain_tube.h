@@ -71,6 +71,11 @@ struct RoundsResult : RoundsCourse {
   std::vector<double> move;  // literal rounds: how far each row stands moved along u_t
 };
 
+// Whether a round's solve ended so that the rounds end with it, and how.
+bool ends_rounds(Termination termination, RoundsEnd& end);
+// Converged rounds whose answer is of a solve that fell short say so.
+RoundsEnd with_gap(RoundsEnd end, const SolveReport& returned);
+
 // |before - now| <= tolerance * max(|before|, |now|)
 bool is_small_change(double before, double now, double tolerance);
 

@@ -22,6 +22,11 @@ double down_slope(const TubeTerms& p, const SmoState& s, std::size_t i) {
   return s.gradient[static_cast<Index>(i)] + (s.beta[i] > 0 ? p.tube[i] : -p.tube[i]);
 }
 
+// Of the line along which beta_i rises and beta_j falls.
+double curvature_of(const ColMatrix& q, Index i, Index j) {
+  return std::max(q(i, i) + q(j, j) - 2 * q(j, i), 1e-12 * (q(i, i) + q(j, j)));
+}
+
 Pair choose(const TubeTerms& p, const ColMatrix& q, const SmoState& s) {
   std::vector<double> least(p.tasks(), kInfinity), most(p.tasks(), -kInfinity);
   std::vector<std::size_t> where(p.tasks(), 0);
@@ -45,8 +50,7 @@ Pair choose(const TubeTerms& p, const ColMatrix& q, const SmoState& s) {
     if (p.task_of(j) != task || !(s.beta[j] > -p.cost_above[j])) continue;
     const double gain = down_slope(p, s, j) - least[task];
     if (!(gain > 0)) continue;
-    const auto k = static_cast<Index>(j);
-    const double curvature = std::max(q(i, i) + q(k, k) - 2 * q(k, i), 1e-12 * (q(i, i) + q(k, k)));
+    const double curvature = curvature_of(q, i, static_cast<Index>(j));
     const double value = curvature > 0 ? gain * gain / curvature : kInfinity;
     if (value > best_value) {
       best_value = value;
@@ -61,7 +65,7 @@ Pair choose(const TubeTerms& p, const ColMatrix& q, const SmoState& s) {
 // 0.
 double step_length(const TubeTerms& p, const ColMatrix& q, const SmoState& s, const Pair& pair) {
   const auto i = static_cast<Index>(pair.up), j = static_cast<Index>(pair.down);
-  const double curvature = std::max(q(i, i) + q(j, j) - 2 * q(j, i), 1e-12 * (q(i, i) + q(j, j)));
+  const double curvature = curvature_of(q, i, j);
   const double bi = s.beta[pair.up], bj = s.beta[pair.down];
   const double end = std::min(p.cost_below[pair.up] - bi, bj + p.cost_above[pair.down]);
   double at = 0, slope = -pair.gain;

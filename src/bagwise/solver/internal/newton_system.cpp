@@ -44,9 +44,12 @@ double rest_slope(const TubeProblem& p, const Array& weight, std::size_t row) {
   return above * (below / (above + below)) * (p.shift_above[row] + p.shift_below[row]);
 }
 
+constexpr double kSafeWeight = 1e8;  // in units of the kernel's inverse
+
 }  // namespace
 
-constexpr double kSafeWeight = 1e8;  // in units of the kernel's inverse
+NewtonSystem::NewtonSystem(const TubeRows& rows, Road road)
+    : rows_(rows), road_(road), kernel_scale_(kernel_scales(rows.problem())) {}
 
 bool NewtonSystem::rows_are_cheaper() const {
   if (road_ != Road::kAutomatic) return road_ == Road::kRows;
@@ -63,9 +66,8 @@ bool NewtonSystem::rows_are_cheaper() const {
   // On raw units (a column of time stamps) the road by features still finds the answer where this one does
   // not.
   if (m > d) {
-    const std::vector<double> scale = kernel_scales(rows_.problem());
     double largest = 0;
-    for (const Side& side : sides_) largest = std::max(largest, side.weight * scale[side.task]);
+    for (const Side& side : sides_) largest = std::max(largest, side.weight * kernel_scale_[side.task]);
     if (!(largest <= kSafeWeight)) return false;
   }
   return true;

@@ -22,7 +22,7 @@ class NewtonSystem {
  public:
   enum class Road { kAutomatic, kRows, kFeatures };
 
-  explicit NewtonSystem(const TubeRows& rows, Road road = Road::kAutomatic) : rows_(rows), road_(road) {}
+  explicit NewtonSystem(const TubeRows& rows, Road road = Road::kAutomatic);
 
   // Factors the system for these weights (of the 2 n sides, see side_products.h); false if it is numerically
   // singular.
@@ -54,6 +54,7 @@ class NewtonSystem {
 
   const TubeRows& rows_;
   Road road_;
+  std::vector<double> kernel_scale_;  // per task
   bool by_rows_ = false;
   Eigen::ArrayXd weight_;
   Eigen::ArrayXd bias_weight_;  // per task
