@@ -103,6 +103,16 @@ Result<void> check_finite(const Model& model, std::span<const ReducedBags* const
   return fine ? Result<void>() : overflow_error(tasks);
 }
 
+void warn_if_one_class(std::span<const double> scores, std::vector<std::string>& warnings) {
+  const auto positive =
+      static_cast<std::size_t>(std::count_if(scores.begin(), scores.end(), [](double f) { return f > 0; }));
+  if (scores.empty() || (positive > 0 && positive < scores.size())) return;
+  warnings.push_back(fmt::format(
+      "the model predicts the {} class for every one of the {} training rows; try other costs (C, lambda), "
+      "--scale standard, or bags whose proportions differ more",
+      positive > 0 ? "positive" : "negative", scores.size()));
+}
+
 Error stopped_error() { return {"stopped before a first model was found"}; }
 
 TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,

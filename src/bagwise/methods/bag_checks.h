@@ -32,6 +32,9 @@ Error overflow_error(std::span<const ReducedBags* const> tasks);
 // That every number of a model is one: else the overflow error of its tasks.
 Result<void> check_finite(const Model& model, std::span<const ReducedBags* const> tasks);
 
+// Adds a warning with advice where f has one sign on every row: a model that tells the rows nothing apart.
+void warn_if_one_class(std::span<const double> scores, std::vector<std::string>& warnings);
+
 // The error of a fit that an observer stopped before there was any model.
 Error stopped_error();
 

@@ -4,6 +4,7 @@
 
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/solver/tube_regression.h"
@@ -109,28 +110,14 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
 }
 
 Method inv_cal_method() {
-  return {
+  return make_method<InvCalOptions>({
       .name = "inv-cal",
       .summary = "regress the inverse-calibrated proportions on the bag means (Rueping 2010)",
-      .uses_sources = false,
-      .options = list_options<InvCalOptions>(),
-      .fit = [](std::span<const TrainingTask> tasks, const OptionTexts& texts,
-                const Context& context) -> Result<Fit> {
-        if (tasks.size() != 1) return Error{"inv-cal learns from the target alone and takes no source"};
-        auto options = parse_options<InvCalOptions>(texts);
-        if (!options) return options.error();
-        return fit_inv_cal(tasks[0], *options, context);
-      },
-      .check = [](const OptionTexts& texts) -> Result<void> {
-        auto options = parse_options<InvCalOptions>(texts);
-        return options ? check_kernel_choice(options->kernel_choice()) : options.error();
-      },
-      .needs_instances =
-          [](const OptionTexts& texts) {
-            const auto options = parse_options<InvCalOptions>(texts);
-            return options && options->kernel != KernelKind::kLinear;
-          },
-  };
+      .fit = [](std::span<const TrainingTask> tasks, const InvCalOptions& options,
+                const Context& context) { return fit_inv_cal(tasks[0], options, context); },
+      .check = [](const InvCalOptions& options) { return check_kernel_choice(options.kernel_choice()); },
+      .needs_instances = [](const InvCalOptions& options) { return !options.kernel_choice().is_linear(); },
+  });
 }
 
 }  // namespace bagwise

@@ -6,6 +6,7 @@
 #include <list>
 
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/tl_llp/roads.h"
 
 namespace bagwise {
@@ -165,28 +166,17 @@ Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& 
 }
 
 Method tl_llp_method() {
-  return {
+  return make_method<TlLlpOptions>({
       .name = "tl-llp",
       .summary = "large margins on bag means, with transfer from source tasks, under uncertain rows",
       .uses_sources = true,
-      .options = list_options<TlLlpOptions>(),
-      .fit = [](std::span<const TrainingTask> tasks, const OptionTexts& texts,
-                const Context& context) -> Result<Fit> {
-        auto options = parse_options<TlLlpOptions>(texts);
-        if (!options) return options.error();
-        return fit_tl_llp(tasks, *options, context);
-      },
-      .check = [](const OptionTexts& texts) -> Result<void> {
-        auto options = parse_options<TlLlpOptions>(texts);
-        return options ? check_kernel_choice(options->kernel_choice()) : options.error();
-      },
+      .fit = fit_tl_llp,
+      .check = [](const TlLlpOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances =
-          [](const OptionTexts& texts) {
-            const auto options = parse_options<TlLlpOptions>(texts);
-            return options &&
-                   (options->uncertainty == Uncertainty::kLiteral || options->kernel != KernelKind::kLinear);
+          [](const TlLlpOptions& options) {
+            return options.uncertainty == Uncertainty::kLiteral || options.kernel != KernelKind::kLinear;
           },
-  };
+  });
 }
 
 }  // namespace bagwise

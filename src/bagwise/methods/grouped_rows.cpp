@@ -1,0 +1,81 @@
+#include "bagwise/methods/grouped_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "bagwise/bags/rows_by_bag.h"
+#include "bagwise/methods/scaling.h"
+
+namespace bagwise {
+namespace {
+
+bool comes_before(const DenseView& rows, std::size_t a, std::size_t b) {
+  return std::ranges::lexicographical_compare(rows.row(a), rows.row(b));
+}
+
+// The same order: a column that is not stored holds 0.
+bool comes_before(const CsrView& rows, std::size_t a, std::size_t b) {
+  auto i = static_cast<std::size_t>(rows.start[a]), j = static_cast<std::size_t>(rows.start[b]);
+  const auto end_i = static_cast<std::size_t>(rows.start[a + 1]);
+  const auto end_j = static_cast<std::size_t>(rows.start[b + 1]);
+  constexpr auto kNone = std::numeric_limits<std::int32_t>::max();
+  while (i < end_i || j < end_j) {
+    const std::int32_t column_i = i < end_i ? rows.index[i] : kNone;
+    const std::int32_t column_j = j < end_j ? rows.index[j] : kNone;
+    const double x = column_i <= column_j ? rows.values[i] : 0.0;
+    const double z = column_j <= column_i ? rows.values[j] : 0.0;
+    if (x != z) return x < z;
+    i += column_i <= column_j ? 1 : 0;
+    j += column_j <= column_i ? 1 : 0;
+  }
+  return false;
+}
+
+DenseRows gather(const DenseView& rows, const std::vector<std::size_t>& which) {
+  DenseRows out(rows.columns);
+  double* place = out.append(which.size());
+  for (const std::size_t i : which) place = std::ranges::copy(rows.row(i), place).out;
+  return out;
+}
+
+Csr gather(const CsrView& rows, const std::vector<std::size_t>& which) {
+  Csr out;
+  out.columns = rows.columns;
+  for (const std::size_t i : which) {
+    const auto begin = static_cast<std::size_t>(rows.start[i]);
+    const auto count = static_cast<std::size_t>(rows.start[i + 1]) - begin;
+    std::ranges::copy(rows.index.subspan(begin, count), std::back_inserter(out.index));
+    std::ranges::copy(rows.values.subspan(begin, count), std::back_inserter(out.values));
+    out.start.push_back(static_cast<std::int64_t>(out.values.size()));
+  }
+  return out;
+}
+
+Features scaled(const Scaling& scaling, DenseRows rows) {
+  apply(scaling, rows);
+  return rows;
+}
+Features scaled(const Scaling& scaling, Csr rows) {
+  if (scaling.factor.empty()) return rows;
+  return scaled_rows(scaling, rows.view(), 0, rows.rows());
+}
+
+}  // namespace
+
+GroupedRows group_rows(const BaggedData& data, const Scaling& scaling) {
+  RowsByBag order(data.bag_of_row, data.bags.size());
+  GroupedRows out;
+  std::visit(
+      [&](const auto& rows) {
+        for (std::size_t k = 0; k < order.bags(); ++k) {
+          std::ranges::sort(std::span(order.row).subspan(order.start[k], order.size(k)),
+                            [&](std::size_t a, std::size_t b) { return comes_before(rows, a, b); });
+        }
+        out.rows = scaled(scaling, gather(rows, order.row));
+      },
+      data.features.view());
+  out.bag_start = std::move(order.start);
+  return out;
+}
+
+}  // namespace bagwise
