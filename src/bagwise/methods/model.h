@@ -77,7 +77,7 @@ struct TrainingReport {
   std::uint64_t instances = 0, features = 0, bags = 0;  // of the target
   std::uint64_t seed = 0;
   std::optional<double> shared_norm;  // |w_0|, of methods that have it
-  std::vector<StartReport> starts;    // of methods that have several; the lowest objective is the model's
+  std::vector<StartReport> starts;    // of methods that have several; none ends below the model
   std::vector<TaskReport> tasks;      // sources in order, the target last
   std::vector<std::string> warnings;
 };

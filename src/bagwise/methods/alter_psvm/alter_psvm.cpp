@@ -86,62 +86,95 @@ Result<Labels> inv_cal_labels(const Rows& rows, const AlterPsvmOptions& options,
   return out;
 }
 
-// Labels to start from, with the name of where they come from.
-using Start = std::pair<std::string, Labels>;
-Result<std::vector<Start>> make_starts(const Rows& rows, const AlterPsvmOptions& options,
-                                       const Context& context) {
-  std::vector<Start> out;
+// Labels to start from, and where they come from.
+struct NamedStart {
+  std::string name;
+  Labels labels;
+};
+Result<std::vector<NamedStart>> make_starts(const Rows& rows, const AlterPsvmOptions& options,
+                                            const Context& context) {
+  std::vector<NamedStart> out;
   if (options.init != Init::kRandom) {
     auto labels = inv_cal_labels(rows, options, context);
     if (!labels) return labels.error();
-    out.emplace_back("inv-cal", std::move(*labels));
+    out.push_back({"inv-cal", std::move(*labels)});
   }
   for (int r = 0; options.init != Init::kInvCal && r < options.restarts; ++r) {
     Rng rng(context.seed, static_cast<std::uint64_t>(r));
-    out.emplace_back("random", random_labels(rows, rng));
+    out.push_back({"random", random_labels(rows, rng)});
   }
   return out;
 }
 
-// What one start came to; the labels and the machine of the best alone are kept.
-struct Run {
-  StartReport report;
-  Answer answer;
+// Runs the alternation from several starts side by side. Each has the same bits on any thread.
+class Runner {
+ public:
+  Runner(const Rows& rows, const AlterPsvmOptions& options, const Context& context)
+      : rows_(rows),
+        problem_{rows.bag_start, rows.data.bags.proportions, options.C, options.C_p, options.epsilon},
+        schedule_{.gap = options.gap, .max_rounds = options.max_rounds},
+        observer_(context.observer),
+        threads_(context.threads == 0 ? default_threads() : context.threads) {
+    if (rows.map || rows.kernel.kind == KernelKind::kLinear) return;
+    cache_ = std::make_shared<KernelCache>(rows.kernel, rows.view(),
+                                           static_cast<std::size_t>(1e6 * options.cache));
+  }
+
+  std::vector<Answer> run(std::vector<alter_psvm::Start> starts, std::string_view phase, std::size_t steps) {
+    std::vector<Answer> out(starts.size());
+    const auto within = static_cast<unsigned>(std::max<std::size_t>(1, threads_ / starts.size()));
+    watched_for(starts.size(), threads_, phase, steps, observer_, [&](std::size_t s, Watched& watched) {
+      const auto machine = cache_ ? make_kernel_svm(cache_) : make_linear_svm(rows_.view(), within);
+      out[s] = alternate(problem_, *machine, std::move(starts[s]), schedule_, watched);
+    });
+    return out;
+  }
+
+ private:
+  const Rows& rows_;
+  alter_psvm::Problem problem_;
+  alter_psvm::Schedule schedule_;
+  const Observer& observer_;
+  unsigned threads_;
+  std::shared_ptr<KernelCache> cache_;
 };
 
-// Runs all starts side by side. Each has the same bits on any thread, and the first of the lowest wins.
-Run best_run(const Rows& rows, const AlterPsvmOptions& options, std::vector<Start> starts,
-             const Context& context, std::vector<StartReport>& reports) {
-  const alter_psvm::Problem problem{rows.bag_start, rows.data.bags.proportions, options.C, options.C_p,
-                                    options.epsilon};
-  const alter_psvm::Schedule schedule{.gap = options.gap, .max_rounds = options.max_rounds};
-  const unsigned threads = context.threads == 0 ? default_threads() : context.threads;
-  const unsigned within =
-      std::max(1U, threads / static_cast<unsigned>(std::min<std::size_t>(starts.size(), 1024)));
-  std::shared_ptr<KernelCache> cache;
-  if (!rows.map && rows.kernel.kind != KernelKind::kLinear)
-    cache = std::make_shared<KernelCache>(rows.kernel, rows.view(),
-                                          static_cast<std::size_t>(1e6 * options.cache));
-  reports.resize(starts.size());
-  std::vector<Answer> answers(starts.size());
-  watched_for(starts.size(), threads, "alternating", starts.size() * alter_psvm::kCosts, context.observer,
-              [&](std::size_t s, Watched& watched) {
-                const auto machine = cache ? make_kernel_svm(cache) : make_linear_svm(rows.view(), within);
-                Answer& answer = answers[s];
-                answer = alternate(problem, *machine, std::move(starts[s].second), schedule, watched);
-                reports[s] = {starts[s].first, answer.objective, answer.machines};
-              });
+bool usable(const Answer& answer) {
+  return answer.end != End::kNumericalFault && std::isfinite(answer.objective);
+}
+bool lower(const Answer& a, const Answer& b) {
+  return usable(a) && (!usable(b) || a.objective < b.objective);
+}
+
+// The first of the lowest. Where one was stopped, which might have become the lowest, so was the choice.
+Answer take_best(std::vector<Answer> answers) {
   std::size_t best = 0;
-  const auto usable = [&](std::size_t s) {
-    return answers[s].end != End::kNumericalFault && std::isfinite(answers[s].objective);
-  };
-  for (std::size_t s = 1; s < answers.size(); ++s) {
-    if (usable(s) && (!usable(best) || answers[s].objective < answers[best].objective)) best = s;
+  bool stopped = false;
+  for (std::size_t s = 0; s < answers.size(); ++s) {
+    if (lower(answers[s], answers[best])) best = s;
+    stopped = stopped || answers[s].end == End::kStopped;
   }
-  for (const Answer& answer : answers) {  // one that a stop cut short may have become the best
-    if (answer.end == End::kStopped) answers[best].end = End::kStopped;
+  if (stopped) answers[best].end = End::kStopped;
+  return std::move(answers[best]);
+}
+
+// Lowers C to several shares of itself and lets it rise again, always from the best labels so far, for as
+// long as that lowers the objective.
+Answer reheated(Runner& runner, Answer best) {
+  constexpr double kShares[] = {0.3, 0.1, 0.03, 0.01};
+  constexpr int kMostSweeps = 20;
+  for (int sweep = 0; sweep < kMostSweeps && best.end == End::kConverged; ++sweep) {
+    std::vector<alter_psvm::Start> starts;
+    for (const double share : kShares) starts.push_back({best.labels, share, best.machine});
+    Answer found = take_best(runner.run(std::move(starts), "reheating", 0));
+    const bool stopped = found.end == End::kStopped;
+    if (!(found.objective < best.objective * (1 - 1e-6))) {
+      if (stopped) best.end = End::kStopped;
+      break;
+    }
+    best = std::move(found);
   }
-  return {reports[best], std::move(answers[best])};
+  return best;
 }
 
 const char* end_name(End end) {
@@ -216,16 +249,26 @@ Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& o
   auto starts = make_starts(rows, options, context);
   if (!starts) return starts.error();
   Fit fit;
-  std::vector<StartReport> reports;
-  const Run best = best_run(rows, options, std::move(*starts), context, reports);
-  const SvmSolution& machine = best.answer.machine;
+  Runner runner(rows, options, context);
+  std::vector<alter_psvm::Start> from;
+  for (NamedStart& start : *starts) from.push_back({std::move(start.labels)});
+  std::vector<Answer> answers =
+      runner.run(std::move(from), "alternating", starts->size() * alter_psvm::kCosts);
+  for (std::size_t s = 0; s < answers.size(); ++s) {
+    if (usable(answers[s]))
+      fit.model.training.starts.push_back({(*starts)[s].name, answers[s].objective, answers[s].machines});
+  }
+  Answer best = take_best(std::move(answers));
+  if (options.reheat) best = reheated(runner, std::move(best));
+  const SvmSolution& machine = best.machine;
   const ReducedBags* const all[] = {&data};
-  if (best.answer.end == End::kNumericalFault) return overflow_error(all);
+  if (!usable(best)) return overflow_error(all);
 
   fit.model.method = "alter-psvm";
   fit.model.options = option_values(options);
-  fit.model.training = report_of(best.answer, options, data, context.seed);
-  fit.model.training.starts = std::move(reports);
+  TrainingReport report = report_of(best, options, data, context.seed);
+  report.starts = std::move(fit.model.training.starts);
+  fit.model.training = std::move(report);
   warn_if_one_class(machine.values, fit.model.training.warnings);
   set_plane(rows, machine, target.name, fit.model);
   fit.model.features = data.feature_names;

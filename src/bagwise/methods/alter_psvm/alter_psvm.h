@@ -4,7 +4,7 @@
 //                        + C_p sum_k |B_k| max(0, |share_k(y) - p_k| - eps)
 //
 // with share_k(y) the share of bag k's rows labelled +1. Not convex: the alternation of alternation.h runs
-// from several starts, and the lowest objective wins.
+// from several starts, the lowest objective wins, and its labels are reheated (C lowered and raised again).
 //
 // Given   the rows of one task in bags, options.
 // Returns a model with one plane or expansion; its report certifies the last support vector machine, and
@@ -36,6 +36,7 @@ struct AlterPsvmOptions {
   double epsilon = 0;
   Init init = Init::kBoth;
   int restarts = 10;
+  bool reheat = true;
   KernelKind kernel = KernelKind::kLinear;
   std::optional<double> gamma = {};
   int degree = 3;
@@ -57,6 +58,8 @@ struct AlterPsvmOptions {
     visit("init", &O::init, "where the alternation starts: random labels, inv-cal's, or both", Rule{});
     visit("restarts", &O::restarts, "how many random starts; the lowest objective wins",
           Rule{"from 1 to 100000", [](double v) { return v >= 1 && v <= 100000; }});
+    visit("reheat", &O::reheat,
+          "lower C again from the best labels and raise it while that lowers the objective", Rule{});
     describe_kernel<O>(visit);
     visit("cache", &O::cache, "megabytes of the kernel rbf or poly to keep in memory", positive());
     visit("gap", &O::gap, "relative duality gap of the support vector machines",

@@ -65,7 +65,9 @@ TEST_CASE("alter_psvm: the objective is the stated problem's at the model, label
     CHECK(report.starts[0].init == "inv-cal");
     double lowest = 1e300;
     for (const StartReport& start : report.starts) lowest = std::min(lowest, start.objective);
-    CHECK(lowest == report.objective);
+    CHECK(lowest >= report.objective);
+    options.reheat = false;
+    CHECK(fit(data, options)->model.training.objective == lowest);
   }
 }
 
@@ -74,6 +76,7 @@ TEST_CASE("alter_psvm: starts are as asked, and more of them never end higher", 
   const BaggedData data = test::random_bags(rng, 25, 4, 8);
   AlterPsvmOptions options;
   options.init = Init::kRandom;
+  options.reheat = false;  // else fewer starts may end lower
   double before = 1e300;
   for (const int restarts : {1, 2, 5}) {
     options.restarts = restarts;
@@ -154,7 +157,7 @@ TEST_CASE("alter_psvm: kernels separate what no plane can", "[methods][alter_psv
       const auto f = Scorer(fitted->model, 0).scores(data.features.view());
       std::size_t right = 0;
       for (std::size_t i = 0; i < f.size(); ++i) right += (f[i] > 0) == (labels[i] > 0) ? 1 : 0;
-      CHECK(right > 194);  // of 200
+      CHECK(right > 194);    // of 200
       options.cache = 1e-6;  // room for one column
       if (nystrom == 0) {
         CHECK(fit(data, options)->model.tasks[0].weights == fitted->model.tasks[0].weights);

@@ -8,8 +8,8 @@
 namespace bagwise::alter_psvm {
 namespace {
 
-constexpr double kFirstCost = 1e-5, kFactor = 1.5;  // Yu et al. (2013)
-constexpr double kRoughGap = 1e-4;                  // of the machines while C rises
+constexpr double kFactor = 1.5;     // Yu et al. (2013)
+constexpr double kRoughGap = 1e-4;  // of the machines while C rises
 
 double hinge(double margin) { return std::max(0.0, 1 - margin); }
 
@@ -107,14 +107,14 @@ double best_labels(const Problem& problem, double cost, std::span<const double> 
   return loss(problem, cost, values, labels);
 }
 
-Answer alternate(const Problem& problem, Svm& machine, Labels start, const Schedule& schedule,
+Answer alternate(const Problem& problem, Svm& machine, Start start, const Schedule& schedule,
                  Watched& watched) {
-  Run run(problem, machine, std::move(start), schedule, watched);
-  machine.forget();
-  double cost = kFirstCost * problem.C;
+  machine.start_from(start.machine);
+  Run run(problem, machine, std::move(start.labels), schedule, watched);
   bool on = true;
-  for (std::size_t step = 1; on && step < kCosts; ++step, cost *= kFactor, ++watched.steps)
-    on = run.rounds_at(cost, std::max(kRoughGap, schedule.gap), false);
+  // The last step but one may be as short as rounding makes it; it is then the last.
+  for (double share = start.share; on && share < 1 - 1e-9; share *= kFactor, ++watched.steps)
+    on = run.rounds_at(share * problem.C, std::max(kRoughGap, schedule.gap), false);
   if (on) run.rounds_at(problem.C, schedule.gap, true);
   ++watched.steps;
   return run.finish();

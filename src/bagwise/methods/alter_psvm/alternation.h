@@ -53,12 +53,19 @@ struct Answer {
   End end = End::kConverged;
 };
 
-// How many values of C there are from 1e-5 C to C: the steps told to `watched` by one run.
+// Where a run begins.
+struct Start {
+  Labels labels;
+  double share = 1e-5;       // of C, from which it rises
+  SvmSolution machine = {};  // a solution of any labels and cost to start the machines from
+};
+
+// How many values of C there are from 1e-5 C to C.
 inline constexpr std::size_t kCosts = 30;
 
 // Ends where neither step changes anything: the labels are the best for the plane, the plane for the labels.
-// A stop leaves labels and plane of that moment.
-Answer alternate(const Problem& problem, Svm& machine, Labels start, const Schedule& schedule,
+// A stop leaves labels and plane of that moment. Every value of C is one of watched.steps.
+Answer alternate(const Problem& problem, Svm& machine, Start start, const Schedule& schedule,
                  Watched& watched);
 
 }  // namespace bagwise::alter_psvm

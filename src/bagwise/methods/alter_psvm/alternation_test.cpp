@@ -86,7 +86,7 @@ TEST_CASE("alternation: the objective never rises at the last C and is that of l
                           std::exp(2 * rng.normal()), round % 2 == 0 ? 0.0 : 0.1};
     const auto machine = make_linear_svm(task.rows.view(), 1);
     Watched watched;
-    const Answer answer = alternate(problem, *machine, task.start, {}, watched);
+    const Answer answer = alternate(problem, *machine, {task.start}, {}, watched);
     REQUIRE(answer.end == End::kConverged);
     REQUIRE_FALSE(answer.history.empty());
     CHECK(watched.steps == kCosts);
@@ -127,8 +127,8 @@ TEST_CASE("alternation: kernel machines go the way of linear ones", "[methods][a
   const auto kernel = make_kernel_svm(
       std::make_shared<KernelCache>(KernelFunction{}, task.rows.view(), std::size_t{1} << 20));
   Watched watched;
-  const Answer a = alternate(problem, *linear, task.start, {.gap = 1e-9}, watched);
-  const Answer b = alternate(problem, *kernel, task.start, {.gap = 1e-9}, watched);
+  const Answer a = alternate(problem, *linear, {task.start}, {.gap = 1e-9}, watched);
+  const Answer b = alternate(problem, *kernel, {task.start}, {.gap = 1e-9}, watched);
   CHECK(a.labels == b.labels);
   CHECK(a.objective == Approx(b.objective).epsilon(1e-7));
 }
@@ -141,12 +141,12 @@ TEST_CASE("alternation: a stop and a limit of rounds leave labels with their pla
   const auto machine = make_linear_svm(task.rows.view(), 1);
   Watched stopped;
   stopped.stop = true;
-  const Answer a = alternate(problem, *machine, task.start, {}, stopped);
+  const Answer a = alternate(problem, *machine, {task.start}, {}, stopped);
   CHECK(a.end == End::kStopped);
   CHECK(a.machine.values.size() == task.start.size());
   CHECK(std::isfinite(a.objective));
   Watched watched;
-  const Answer b = alternate(problem, *machine, task.start, {.max_rounds = 1}, watched);
+  const Answer b = alternate(problem, *machine, {task.start}, {.max_rounds = 1}, watched);
   CHECK(b.history.size() == 1);
   CHECK(b.objective == Approx(b.history[0]).epsilon(1e-12));
 }
