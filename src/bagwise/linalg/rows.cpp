@@ -64,14 +64,14 @@ double* DenseRows::append(std::size_t count) {
 
 void DenseRows::shrink_to_fit() { resize_storage(rows_ * columns_); }
 
-DenseRows gather_rows(const DenseView& rows, std::span<const std::size_t> which) {
+DenseRows take_rows(const DenseView& rows, std::span<const std::size_t> which) {
   DenseRows out(rows.columns);
   double* place = out.append(which.size());
   for (const std::size_t i : which) place = std::ranges::copy(rows.row(i), place).out;
   return out;
 }
 
-Csr gather_rows(const CsrView& rows, std::span<const std::size_t> which) {
+Csr take_rows(const CsrView& rows, std::span<const std::size_t> which) {
   Csr out;
   out.columns = rows.columns;
   for (const std::size_t i : which) {

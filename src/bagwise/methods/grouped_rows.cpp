@@ -51,7 +51,7 @@ GroupedRows group_rows(const BaggedData& data, const Scaling& scaling) {
           std::ranges::sort(std::span(order.row).subspan(order.start[k], order.size(k)),
                             [&](std::size_t a, std::size_t b) { return comes_before(rows, a, b); });
         }
-        out.rows = scaled(scaling, gather_rows(rows, order.row));
+        out.rows = scaled(scaling, take_rows(rows, order.row));
       },
       data.features.view());
   out.bag_start = std::move(order.start);
