@@ -13,7 +13,7 @@
 #include "bagwise/core/timing.h"
 #include "bagwise/data/generate.h"
 #include "bagwise/methods/alter_psvm/alter_psvm.h"
-#include "bagwise/methods/alter_psvm/alternation.h"
+#include "bagwise/methods/alter_psvm/runner.h"
 #include "bagwise/methods/alter_psvm/starts.h"
 
 namespace {

@@ -13,12 +13,12 @@ bool lower(const Answer& a, const Answer& b) {
 }  // namespace
 
 Runner::Runner(const Problem& problem, const Schedule& schedule,
-               std::function<std::unique_ptr<Svm>()> make_machine, unsigned threads, const Observer& observer)
+               std::function<std::unique_ptr<Svm>()> make_machine, unsigned threads, Observer observer)
     : problem_(problem),
       schedule_(schedule),
       make_machine_(std::move(make_machine)),
       threads_(threads),
-      observer_(observer) {}
+      observer_(std::move(observer)) {}
 
 std::vector<Answer> Runner::run(std::vector<Start> starts, std::string_view phase, std::size_t steps) const {
   std::vector<Answer> out(starts.size());

@@ -12,9 +12,9 @@ namespace bagwise::alter_psvm {
 
 class Runner {
  public:
-  // `make_machine` gives a machine of its own to every run; the rest must outlive the runner.
+  // `make_machine` gives a machine of its own to every run; the problem must outlive the runner.
   Runner(const Problem& problem, const Schedule& schedule, std::function<std::unique_ptr<Svm>()> make_machine,
-         unsigned threads, const Observer& observer);
+         unsigned threads, Observer observer);
 
   // One answer per start, each with the same bits whatever the number of threads. `steps` is the number of
   // values of C to be told to the observer; 0: not known.
@@ -25,7 +25,7 @@ class Runner {
   Schedule schedule_;
   std::function<std::unique_ptr<Svm>()> make_machine_;
   unsigned threads_;
-  const Observer& observer_;
+  Observer observer_;
 };
 
 // Whether there is a plane whose objective is a number.
