@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "bagwise/core/random.h"
+#include "bagwise/linalg/blas.h"
+#include "bagwise/solver/internal/log_cosh_rows.h"
 
 namespace bagwise {
 namespace {
@@ -153,6 +155,46 @@ void expect_solved(const Example& e, const LogCoshSolution& s, Real optimum) {
   CHECK(s.report.dual <= best + 1e-12 * std::abs(best) + rounding);
 }
 
+TEST_CASE("log_cosh: the passes agree with differences and with each other", "[solver][log_cosh]") {
+  const SerialBlas serial;
+  Rng rng(7);
+  for (const bool scaled : {false, true}) {
+    const Example e = make_example(rng, {.rows = 700, .columns = 6, .scaled = scaled});
+    for (const LogCoshProblem& problem : {e.dense_problem(), e.sparse_problem()}) {
+      internal::LogCoshRows rows(problem, 1);
+      Vector w(7), unit = Vector::Zero(7);
+      rows.evaluate(unit);
+      const Vector rough = rows.rough_diagonal(), exact = rows.hessian().diagonal();
+      for (Eigen::Index j = 0; j < 7; ++j) CHECK(rough[j] == Approx(exact[j]));  // all curvatures are 1
+      for (double& v : w) v = 0.5 * rng.normal();
+      const auto at = rows.evaluate(w);
+      const ColMatrix hessian = rows.hessian();
+      RealVector point = as_real(w);
+      for (Eigen::Index j = 0; j < 7; ++j) {
+        unit.setZero();
+        unit[j] = 1;
+        const Vector column = rows.hessian_times(unit);
+        const Real h = 1e-6;
+        Real& moved = point[static_cast<std::size_t>(j)];
+        RealVector below, above;
+        moved = w[j] - h;
+        const Real value_below = value_at(e, point, &below);
+        moved = w[j] + h;
+        const Real value_above = value_at(e, point, &above);
+        moved = w[j];
+        CHECK(at.gradient[j] ==
+              Approx(static_cast<double>((value_above - value_below) / (2 * h))).epsilon(1e-8).margin(1e-6));
+        for (Eigen::Index i = 0; i < 7; ++i) {
+          const auto place = static_cast<std::size_t>(i);
+          const auto difference = static_cast<double>((above[place] - below[place]) / (2 * h));
+          CHECK(column[i] == Approx(difference).epsilon(1e-8).margin(1e-6));
+          if (i >= j) CHECK(hessian(i, j) == Approx(column[i]).epsilon(1e-11).margin(1e-11));
+        }
+      }
+    }
+  }
+}
+
 constexpr LogCoshSteps kEverySteps[] = {LogCoshSteps::kAutomatic, LogCoshSteps::kGradients,
                                         LogCoshSteps::kFactors};
 
@@ -268,7 +310,11 @@ TEST_CASE("log_cosh: every way to end is told", "[solver][log_cosh]") {
   const LogCoshSolution limited = solve_log_cosh(e.dense_problem(), {.max_iterations = 1});
   CHECK(limited.report.termination == Termination::kIterationLimit);
   CHECK(limited.report.iterations == 1);
-  CHECK(limited.report.gap() > 0);
+  RealVector gradient;
+  value_at(e, as_real(limited.weights), &gradient);
+  Real square = 0;
+  for (const Real g : gradient) square += g * g;
+  CHECK(limited.report.gap() == Approx(static_cast<double>(square / (2 * e.lambda))).epsilon(1e-9));
   int calls = 0;
   const LogCoshSolution stopped = solve_log_cosh(
       e.dense_problem(), {}, [&](const Progress&) { return ++calls == 3 ? Next::kStop : Next::kContinue; });
