@@ -9,7 +9,13 @@
 namespace bagwise {
 namespace {
 
-using internal::run_smo;
+// run_smo on a matrix held whole.
+template <class Enough>
+void run_smo(const TubeTerms& p, const ColMatrix& q, std::int64_t limit, const Enough& enough,
+             internal::SmoState& s) {
+  internal::DenseColumns columns(q);
+  internal::run_smo(p, columns, limit, enough, s);
+}
 using internal::SmoState;
 using test::entry;
 

@@ -12,12 +12,39 @@
 // Test    kernel_tube_test.cpp.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "bagwise/solver/tube_problem.h"
 
 namespace bagwise::internal {
+
+// The symmetric matrix Q by its columns.
+class KernelColumns {
+ public:
+  virtual ~KernelColumns() = default;
+  [[nodiscard]] virtual std::span<const double> diagonal() const = 0;
+  // Stays valid while one more column is asked for, and no longer.
+  virtual const double* column(std::size_t i) = 0;
+};
+
+// Q held whole.
+class DenseColumns final : public KernelColumns {
+ public:
+  explicit DenseColumns(const ColMatrix& q);
+  [[nodiscard]] std::span<const double> diagonal() const override { return diagonal_; }
+  const double* column(std::size_t i) override { return q_.col(static_cast<Eigen::Index>(i)).data(); }
+
+ private:
+  const ColMatrix& q_;
+  std::vector<double> diagonal_;
+};
+
+// Q beta, from the columns whose beta is not 0.
+Vector multiply(KernelColumns& q, std::span<const double> beta);
 
 struct SmoState {
   std::vector<double> beta;
@@ -27,7 +54,7 @@ struct SmoState {
 
 // Goes on until no pair can be improved by more than rounding, `enough` says so (asked every few steps), or
 // `limit` steps are made.
-void run_smo(const TubeTerms& p, const ColMatrix& q, std::int64_t limit,
+void run_smo(const TubeTerms& p, KernelColumns& q, std::int64_t limit,
              const std::function<bool(const SmoState&)>& enough, SmoState& s);
 
 }  // namespace bagwise::internal
