@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "bagwise/methods/inv_cal/inv_cal.h"
+#include "bagwise/methods/mean_map/mean_map.h"
 #include "bagwise/methods/tl_llp/tl_llp.h"
 
 namespace bagwise {
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> kAll = {tl_llp_method(), inv_cal_method()};
+  static const std::vector<Method> kAll = {tl_llp_method(), inv_cal_method(), mean_map_method()};
   return kAll;
 }
 
