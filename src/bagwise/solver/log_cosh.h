@@ -47,7 +47,7 @@ struct LogCoshOptions {
 struct LogCoshSolution {
   Vector weights;                // one per column, and the bias
   double relative_gradient = 0;  // |F'(w)| / |F'(0)|
-  int passes = 0;                // over the rows
+  double passes = 0;             // over the rows; of those over some of the rows, the share
   SolveReport report;
 };
 

@@ -161,19 +161,23 @@ TEST_CASE("log_cosh: the passes agree with differences and with each other", "[s
   for (const bool scaled : {false, true}) {
     const Example e = make_example(rng, {.rows = 700, .columns = 6, .scaled = scaled});
     for (const LogCoshProblem& problem : {e.dense_problem(), e.sparse_problem()}) {
-      internal::LogCoshRows rows(problem, 1);
+      const internal::PiecedRows pieces(problem.rows, 1);
+      internal::LogCoshRows rows(problem, pieces);
+      internal::LogCoshHessian here(problem, pieces);
       Vector w(7), unit = Vector::Zero(7);
       rows.evaluate(unit);
-      const Vector rough = rows.rough_diagonal(), exact = rows.hessian().diagonal();
+      here.take(rows.curvature());
+      const Vector rough = here.rough_diagonal(), exact = here.matrix().diagonal();
       for (Eigen::Index j = 0; j < 7; ++j) CHECK(rough[j] == Approx(exact[j]));  // all curvatures are 1
       for (double& v : w) v = 0.5 * rng.normal();
       const auto at = rows.evaluate(w);
-      const ColMatrix hessian = rows.hessian();
+      here.take(rows.curvature());
+      const ColMatrix hessian = here.matrix();
       RealVector point = as_real(w);
       for (Eigen::Index j = 0; j < 7; ++j) {
         unit.setZero();
         unit[j] = 1;
-        const Vector column = rows.hessian_times(unit);
+        const Vector column = here.times(unit);
         const Real h = 1e-6;
         Real& moved = point[static_cast<std::size_t>(j)];
         RealVector below, above;
