@@ -22,21 +22,27 @@ using internal::LogCoshRows;
 // M^-1 r for a matrix M near the Hessian.
 class Preconditioner {
  public:
-  void use_diagonal(const Vector& diagonal) {
-    inverse_ = diagonal.cwiseInverse();
+  void use_rough(LogCoshHessian::Rough rough) {
+    rough_ = std::move(rough);
     factored_ = false;
   }
   [[nodiscard]] bool use_factor(ColMatrix hessian) { return factored_ = factor_.factor(std::move(hessian)); }
   [[nodiscard]] bool is_factor() const { return factored_; }
   [[nodiscard]] Vector apply(const Vector& r) const {
-    if (!factored_) return inverse_.cwiseProduct(r);
     Vector out = r;
-    factor_.solve_in_place(out);
+    if (factored_) {
+      factor_.solve_in_place(out);
+      return out;
+    }
+    const Eigen::Index d = r.size() - 1;
+    out.head(d) -= r[d] * rough_.mean;
+    out.array() /= rough_.diagonal.array();
+    out[d] -= rough_.mean.dot(out.head(d));
     return out;
   }
 
  private:
-  Vector inverse_;
+  LogCoshHessian::Rough rough_;
   Cholesky factor_;
   bool factored_ = false;
 };
@@ -87,21 +93,40 @@ class TruncatedNewton {
   [[nodiscard]] double lower_bound() const {
     return now_.value - now_.gradient.squaredNorm() / (2 * problem_.lambda);
   }
-  [[nodiscard]] bool converged() const {
-    return relative_gradient() <= options_.tolerance &&
-           now_.value - lower_bound() <= options_.tolerance * std::abs(now_.value);
+  [[nodiscard]] bool converged() const { return relative_gradient() <= options_.tolerance; }
+  [[nodiscard]] bool certified() const {
+    return now_.value - lower_bound() <= options_.tolerance * std::abs(now_.value);
   }
 
   // One Newton step; false if rounding lets none go further down.
   bool advance() {
+    if (try_step()) return true;
+    if (careful_) return false;
+    // What looks like the end may be a system that was not solved well enough: once more, with all care.
+    careful_ = true;
+    now_ = evaluate(w_);
+    return try_step();
+  }
+
+  [[nodiscard]] LogCoshSolution solution() const {
+    LogCoshSolution out{w_, relative_gradient(), passes_, {}};
+    out.report.primal = now_.value;
+    out.report.dual = lower_bound();
+    out.report.algorithm = "truncated-newton";
+    return out;
+  }
+
+ private:
+  bool try_step() {
     const Vector step = newton_step();
     const double slope = now_.gradient.dot(step);
     if (!(slope < 0)) return false;
-    // The whole step if it leaves little of the slope, else as far as is best.
-    constexpr double kSteep = 0.5, kFlat = 0.1;
+    // The whole step if it gains and leaves little of the slope, else as far as is best.
+    constexpr double kArmijo = 1e-4, kSteep = 0.5, kFlat = 0.1;
     Vector trial = w_ + step;
     LogCoshRows::Value value = evaluate(trial);
-    if (!(std::abs(value.gradient.dot(step)) <= -kSteep * slope)) {
+    if (!(value.value <= now_.value + kArmijo * slope &&
+          std::abs(value.gradient.dot(step)) <= -kSteep * slope)) {
       trial += rows_.best_length(trial, step, -kFlat * slope) * step;
       value = evaluate(trial);
       ++passes_;
@@ -117,15 +142,6 @@ class TruncatedNewton {
     return false;
   }
 
-  [[nodiscard]] LogCoshSolution solution() const {
-    LogCoshSolution out{w_, relative_gradient(), passes_, {}};
-    out.report.primal = now_.value;
-    out.report.dual = lower_bound();
-    out.report.algorithm = "truncated-newton";
-    return out;
-  }
-
- private:
   LogCoshRows::Value evaluate(const Vector& w) {
     ++passes_;
     return rows_.evaluate(w);
@@ -136,10 +152,11 @@ class TruncatedNewton {
     constexpr double kLoose = 0.25, kMargin = 0.1;
     constexpr int kLimit = 1000, kRefinements = 10;
     const double relative = relative_gradient();
-    const double reduction =
+    double reduction =
         std::clamp(std::cbrt(relative), std::min(kLoose, kMargin * options_.tolerance / relative), kLoose);
+    if (careful_) reduction = 1e-6;
     hessian_.take(rows_.curvature());
-    if (!preconditioner_.is_factor()) preconditioner_.use_diagonal(hessian_.rough_diagonal());
+    if (!preconditioner_.is_factor()) preconditioner_.use_rough(hessian_.rough());
     Vector step;
     const auto solved = [&](int limit) {
       const int products =
@@ -150,11 +167,11 @@ class TruncatedNewton {
     // A system that takes as many products as a factor would cost gets the factor.
     int patience = kLimit;
     if (can_factor_) patience = static_cast<int>(std::min<double>(kLimit, hessian_.matrix_cost()));
-    if (options_.steps == LogCoshSteps::kFactors) patience = 0;
+    if (can_factor_ && (careful_ || options_.steps == LogCoshSteps::kFactors)) patience = 0;
     if (solved(patience) || !can_factor_) return step;
     passes_ += hessian_.share();
     can_factor_ = preconditioner_.use_factor(hessian_.matrix());
-    if (!can_factor_) preconditioner_.use_diagonal(hessian_.rough_diagonal());
+    if (!can_factor_) preconditioner_.use_rough(hessian_.rough());
     solved(can_factor_ ? kRefinements : kLimit);  // a new factor is the Hessian up to rounding
     return step;
   }
@@ -168,7 +185,7 @@ class TruncatedNewton {
   Vector w_;
   LogCoshRows::Value now_;
   double first_ = 0, passes_ = 1;
-  bool can_factor_ = false;
+  bool can_factor_ = false, careful_ = false;
 };
 
 [[maybe_unused]] bool well_formed(const LogCoshProblem& p) {
@@ -184,26 +201,19 @@ LogCoshSolution solve_log_cosh(const LogCoshProblem& problem, const LogCoshOptio
   assert(well_formed(problem));
   const SerialBlas serial;
   TruncatedNewton newton(problem, options);
-  Termination end = Termination::kIterationLimit;
   int steps = 0;
-  for (;; ++steps) {
-    if (!newton.finite()) {
-      end = Termination::kNumericalFault;
-      break;
-    }
-    if (newton.converged()) {
-      end = Termination::kConverged;
-      break;
-    }
-    if (tell(observer, {"solving", static_cast<double>(steps), 0, newton.solution().report.relative_gap()}) ==
-        Next::kStop) {
-      end = Termination::kStopped;
-      break;
-    }
-    if (steps == options.max_iterations || !newton.advance()) break;
+  bool stopped = false;
+  while (newton.finite() && !(newton.converged() && newton.certified()) && steps < options.max_iterations) {
+    const double gap = newton.solution().report.relative_gap();
+    stopped = tell(observer, {"solving", static_cast<double>(steps), 0, gap}) == Next::kStop;
+    if (stopped || !newton.advance()) break;
+    ++steps;
   }
   LogCoshSolution out = newton.solution();
-  out.report.termination = end;
+  out.report.termination = !newton.finite()     ? Termination::kNumericalFault
+                           : newton.converged() ? Termination::kConverged
+                           : stopped            ? Termination::kStopped
+                                                : Termination::kIterationLimit;
   out.report.iterations = steps;
   return out;
 }

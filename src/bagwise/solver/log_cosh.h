@@ -37,7 +37,9 @@ enum class LogCoshSteps {
 };
 
 struct LogCoshOptions {
-  // Stop when |F'(w)| <= tolerance * |F'(0)| and gap <= tolerance * |primal|; F'(0) = -c.
+  // Converged when |F'(w)| <= tolerance * |F'(0)|, where F'(0) = -c. Steps go on as long as they can until
+  // also gap <= tolerance * |primal|, which rounding may prevent where columns are far from 0 for their
+  // spread.
   double tolerance = 1e-8;
   int max_iterations = 200;  // Newton steps
   LogCoshSteps steps = LogCoshSteps::kAutomatic;

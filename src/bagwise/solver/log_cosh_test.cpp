@@ -151,7 +151,7 @@ void expect_solved(const Example& e, const LogCoshSolution& s, Real optimum) {
   CHECK(s.report.primal == Approx(static_cast<double>(value)).epsilon(1e-13).margin(rounding));
   const Real dual = value - square / (2 * e.lambda);
   CHECK(s.report.dual == Approx(static_cast<double>(dual)).epsilon(1e-11).margin(rounding));
-  CHECK(s.report.primal == Approx(best).epsilon(1e-10).margin(rounding));
+  CHECK(s.report.primal == Approx(best).epsilon(1e-8).margin(rounding));
   CHECK(s.report.dual <= best + 1e-12 * std::abs(best) + rounding);
 }
 
@@ -167,8 +167,14 @@ TEST_CASE("log_cosh: the passes agree with differences and with each other", "[s
       Vector w(7), unit = Vector::Zero(7);
       rows.evaluate(unit);
       here.take(rows.curvature());
-      const Vector rough = here.rough_diagonal(), exact = here.matrix().diagonal();
-      for (Eigen::Index j = 0; j < 7; ++j) CHECK(rough[j] == Approx(exact[j]));  // all curvatures are 1
+      // All curvatures are 1: in w and the value at the mean, the diagonal of the Hessian but for lambda.
+      const auto rough = here.rough();
+      const ColMatrix exact = here.matrix();
+      for (Eigen::Index j = 0; j < 6; ++j) {
+        CHECK(rough.mean[j] == Approx(exact(6, j) / 700));
+        CHECK(rough.diagonal[j] == Approx(exact(j, j) - exact(6, j) * exact(6, j) / 700));
+      }
+      CHECK(rough.diagonal[6] == Approx(exact(6, 6)));
       for (double& v : w) v = 0.5 * rng.normal();
       const auto at = rows.evaluate(w);
       here.take(rows.curvature());

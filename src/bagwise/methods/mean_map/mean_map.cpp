@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <optional>
 
 #include "bagwise/core/timing.h"
 #include "bagwise/linalg/compensated.h"
@@ -102,13 +103,42 @@ Result<void> check_condition(const ClassMeans& means, std::vector<std::string>& 
 TrainingReport report_of(const LogCoshSolution& solution, const MeanMapOptions& options,
                          const ReducedBags& data, std::uint64_t seed) {
   TrainingReport out = convex_report(solution.report, options.tolerance, data, seed);
-  if (solution.report.termination == Termination::kIterationLimit) {
-    out.warnings.back() = fmt::format(
+  const bool converged = solution.report.termination == Termination::kConverged;
+  if (solution.report.termination == Termination::kIterationLimit) out.warnings.pop_back();  // it says less
+  if (solution.report.termination == Termination::kIterationLimit ||
+      (converged && solution.report.relative_gap() > options.tolerance)) {
+    out.warnings.push_back(fmt::format(
         "the relative gradient norm is {:.3g} and the relative gap {:.3g}, {:.3g} was asked for; features of "
-        "very different or very large size make this hard: try scale standard",
-        solution.relative_gradient, solution.report.relative_gap(), options.tolerance);
+        "very different size or far from 0 for their spread make this hard{}",
+        solution.relative_gradient, solution.report.relative_gap(), options.tolerance,
+        options.scale == Scale::kStandard ? "" : ": try scale standard"));
+  }
+  // For labels y in [-1, 1] with sum_j y_j x_j = N mu every term log(exp(f) + exp(-f)) - y f is positive.
+  if (converged && out.objective < 0) {
+    out.warnings.push_back(fmt::format(
+        "the objective is negative: no labels of the rows have the class means found in the bags, which are "
+        "too noisy; lambda = {:g} alone bounds the weights, and probabilities are too near 0 and 1: try a "
+        "larger "
+        "lambda",
+        options.lambda));
   }
   return out;
+}
+
+// Whether some feature is so far from 0 for its spread that a shift folded into the products with the rows
+// would cost digits that the answer needs.
+bool is_far(const Scaling& scaling) {
+  constexpr double kFar = 1e3;
+  for (std::size_t j = 0; j < scaling.factor.size(); ++j) {
+    if (std::abs(scaling.shift[j] * scaling.factor[j]) > kFar) return true;
+  }
+  return false;
+}
+
+// Where dense rows are far, a scaled copy of them; sparse rows are never filled up.
+std::optional<Features> copy_if_far(const RowsView& rows, const Scaling& scaling) {
+  if (!std::holds_alternative<DenseView>(rows) || !is_far(scaling)) return std::nullopt;
+  return scaled_rows(scaling, rows, 0, row_count(rows));
 }
 
 }  // namespace
@@ -127,8 +157,14 @@ Result<Fit> fit_mean_map(const TrainingTask& target, const MeanMapOptions& optio
   std::vector<std::string> warnings;
   if (auto checked = check_condition(means, warnings); !checked) return checked.error();
   const RowsView rows = target.rows->features.view();
-  const LogCoshProblem problem{rows, mean_operator_sum(means, *scaling), options.lambda, scaling->shift,
-                               scaling->factor};
+  const std::optional<Features> copy = copy_if_far(rows, *scaling);
+  LogCoshProblem problem{rows, mean_operator_sum(means, *scaling), options.lambda};
+  if (copy) {
+    problem.rows = copy->view();
+  } else {
+    problem.shift = scaling->shift;
+    problem.factor = scaling->factor;
+  }
   const LogCoshSolution solution =
       solve_log_cosh(problem, {.tolerance = options.tolerance, .threads = context.threads}, context.observer);
   const ReducedBags* const all[] = {&data};
@@ -144,7 +180,7 @@ Result<Fit> fit_mean_map(const TrainingTask& target, const MeanMapOptions& optio
   fit.model.tasks = {{target.name, {w.data(), w.data() + w.size() - 1}, w[w.size() - 1], {2, 0}}};
   fit.model.training = report_of(solution, options, data, context.seed);
   auto& told = fit.model.training.warnings;
-  told.insert(told.end(), warnings.begin(), warnings.end());
+  told.insert(told.begin(), warnings.begin(), warnings.end());
   warn_if_one_class(scores(raw_plane(fit.model, 0), rows, context.threads), told);
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;

@@ -35,7 +35,7 @@ struct MeanMapOptions {
     using O = MeanMapOptions;
     visit("lambda", &O::lambda, "weight of |w|^2/2 against the likelihood of all rows", positive());
     visit("tolerance", &O::tolerance,
-          "stop at this gradient norm, relative to that at w = 0, and relative gap",
+          "stop at this gradient norm relative to that at w = 0, and at this relative gap",
           Rule{">= 1e-12 and < 1", [](double v) { return v >= 1e-12 && v < 1; }});
     visit("scale", &O::scale, "scaling of the features, fitted on the training rows", Rule{});
   }

@@ -266,6 +266,48 @@ TEST_CASE("mean_map: a model of one class for every row says so", "[methods][mea
   CHECK(told);
 }
 
+TEST_CASE("mean_map: class means that no labels have are told", "[methods][mean_map]") {
+  // Two rows at 0 and 1 in bags of one: with labels for them the objective is above 0, however small lambda.
+  BaggedData data;
+  DenseRows rows(4, 1);
+  for (std::size_t i = 0; i < 4; ++i) rows(i, 0) = i < 2 ? 0 : 1;
+  data.features = Features(std::move(rows));
+  data.feature_names = {"x"};
+  data.bags = {{"a", "b", "c", "d"}, {0, 0, 1, 1}};
+  data.bag_of_row = {0, 1, 2, 3};
+  const auto pure = fit(data, {.lambda = 1e-6});
+  REQUIRE(pure.ok());
+  CHECK(pure->model.training.objective > 0);
+  CHECK(pure->model.training.warnings.size() == 1);  // supervised data
+  // With half the spread of proportions the class means must be twice as far apart, farther than any rows.
+  data.bags.proportions = {0.25, 0.25, 0.75, 0.75};
+  const auto beyond = fit(data, {.lambda = 1e-6});
+  REQUIRE(beyond.ok());
+  CHECK(beyond->model.training.objective < 0);
+  REQUIRE(beyond->model.training.warnings.size() == 1);
+  CHECK_THAT(beyond->model.training.warnings[0],
+             Catch::Contains("no labels") && Catch::Contains("larger lambda"));
+}
+
+TEST_CASE("mean_map: rows far from 0 for their spread are solved or told of", "[methods][mean_map]") {
+  Rng rng(11);
+  BaggedData data = random_bags(rng, 60, 3);
+  DenseRows far(rows_of(data), 3);
+  for (std::size_t i = 0; i < far.rows(); ++i)
+    for (std::size_t j = 0; j < 3; ++j) far(i, j) = entry(data, i, j) + 1e8;
+  data.features = Features(std::move(far));
+  const auto fitted = fit(data), scaled = fit(data, {.scale = Scale::kStandard});
+  REQUIRE(fitted.ok());
+  REQUIRE(scaled.ok());
+  CHECK(*scaled->model.training.relative_gap <= 1e-8);
+  CAPTURE(scaled->model.training.warnings);
+  CHECK(scaled->model.training.warnings.empty());
+  if (*fitted->model.training.relative_gap > 1e-8) {
+    REQUIRE_FALSE(fitted->model.training.warnings.empty());
+    CHECK_THAT(fitted->model.training.warnings[0], Catch::Contains("scale standard"));
+  }
+}
+
 TEST_CASE("mean_map: a gradient that was not reached is told", "[methods][mean_map]") {
   Rng rng(10);
   const BaggedData data = random_bags(rng, 30, 3);

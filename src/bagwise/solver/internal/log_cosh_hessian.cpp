@@ -41,20 +41,23 @@ void gather(const CsrView& rows, const std::vector<std::size_t>& which, Csr& out
   }
 }
 
-// Adds x_j^2 of rows [from, to) to `squares` and sets |x_j|^2, all without the constant. Of sparse rows,
-// shifted ones too, only stored values are looked at: what every entry has when it is 0 is `unstored`, which
-// is left out.
-void add_squares(const LogCoshProblem& problem, const DenseView& rows, std::size_t from, std::size_t to,
-                 Vector& squares, std::span<double> size) {
+// Adds x_j to `sums` and x_j^2 to `squares` over rows [from, to), and sets |x_j|^2, all without the constant.
+// Of sparse rows only what stored values add to a row of zeros.
+struct Moments {
+  Vector sums, squares;
+};
+void add_moments(const LogCoshProblem& problem, const DenseView& rows, std::size_t from, std::size_t to,
+                 Moments& moments, std::span<double> size) {
   Vector row(static_cast<Index>(rows.columns));
   for (std::size_t i = from; i < to; ++i) {
     write_row(problem, rows, i, row);
-    squares.array() += row.array().square();
+    moments.sums += row;
+    moments.squares.array() += row.array().square();
     size[i] = row.squaredNorm();
   }
 }
-void add_squares(const LogCoshProblem& problem, const CsrView& rows, std::size_t from, std::size_t to,
-                 Vector& squares, std::span<double> size) {
+void add_moments(const LogCoshProblem& problem, const CsrView& rows, std::size_t from, std::size_t to,
+                 Moments& moments, std::span<double> size) {
   for (std::size_t i = from; i < to; ++i) {
     size[i] = 0;
     for (auto k = static_cast<std::size_t>(rows.start[i]); k < static_cast<std::size_t>(rows.start[i + 1]);
@@ -63,7 +66,8 @@ void add_squares(const LogCoshProblem& problem, const CsrView& rows, std::size_t
       const double shift = problem.factor.empty() ? 0 : problem.shift[j];
       const double factor = problem.factor.empty() ? 1 : problem.factor[j];
       const double more = factor * factor * rows.values[k] * (rows.values[k] - 2 * shift);
-      squares[rows.index[k]] += more;
+      moments.sums[rows.index[k]] += factor * rows.values[k];
+      moments.squares[rows.index[k]] += more;
       size[i] += more;
     }
   }
@@ -96,18 +100,27 @@ Vector from_stored(const LogCoshProblem& problem, const PassSum& sum) {
 LogCoshHessian::LogCoshHessian(const LogCoshProblem& problem, const PiecedRows& all)
     : problem_(problem), all_(all), size_(all.rows()) {
   const auto d = static_cast<Index>(all.columns());
-  const PassSum sum = all.sum([&](std::size_t from, std::size_t to, PassSum& part) {
-    std::visit([&](const auto& rows) { add_squares(problem, rows, from, to, part.columns, size_); },
+  const auto n = static_cast<double>(all.rows());
+  std::vector<Moments> parts(all.pieces(), {Vector::Zero(d), Vector::Zero(d)});
+  all.over_blocks([&](std::size_t piece, std::size_t from, std::size_t to) {
+    std::visit([&](const auto& rows) { add_moments(problem, rows, from, to, parts[piece], size_); },
                all.view());
   });
-  squares_.resize(d + 1);
-  squares_ << sum.columns, static_cast<double>(all.rows());
-  if (std::holds_alternative<CsrView>(all.view()) && !problem.factor.empty()) {
-    const auto unstored = (as_vector(problem.shift).array() * as_vector(problem.factor).array()).square();
-    squares_.head(d).array() += squares_[d] * unstored;
-    for (double& size : size_) size += unstored.sum();
+  for (std::size_t piece = 1; piece < all.pieces(); ++piece) {
+    parts[0].sums += parts[piece].sums;
+    parts[0].squares += parts[piece].squares;
   }
-  squares_ = squares_.cwiseMax(0);  // rounding
+  mean_ = parts[0].sums / std::max(n, 1.0);
+  Eigen::ArrayXd squares = parts[0].squares;
+  if (std::holds_alternative<CsrView>(all.view()) && !problem.factor.empty()) {
+    const Eigen::ArrayXd zero = -as_vector(problem.shift).array() * as_vector(problem.factor).array();
+    mean_.array() += zero;
+    squares += n * zero.square();
+    for (double& size : size_) size += zero.square().sum();
+  }
+  constexpr double kRounding = 1e-14;
+  squares_.resize(d + 1);
+  squares_ << (squares - n * mean_.array().square()).max(kRounding * squares), n;
 }
 
 void LogCoshHessian::take(std::span<const double> curvature) {
@@ -151,8 +164,8 @@ Vector LogCoshHessian::times(const Vector& v) const {
   return from_stored(problem_, sum) + problem_.lambda * v;
 }
 
-Vector LogCoshHessian::rough_diagonal() const {
-  return (mean_curvature_ * squares_).array() + problem_.lambda;
+LogCoshHessian::Rough LogCoshHessian::rough() const {
+  return {mean_, (mean_curvature_ * squares_).array() + problem_.lambda};
 }
 
 // Adds h_j x_j x_j' of rows [from, to): of dense rows as the problem has them, of sparse rows as stored.

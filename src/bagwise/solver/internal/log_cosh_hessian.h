@@ -33,8 +33,13 @@ class LogCoshHessian {
 
   [[nodiscard]] Vector times(const Vector& v) const;
   [[nodiscard]] ColMatrix matrix() const;  // lower triangle
-  // Its diagonal as if all rows had the same curvature.
-  [[nodiscard]] Vector rough_diagonal() const;
+  // F'' roughly, as if all rows had the same curvature, and columns no products with each other about their
+  // means: a diagonal in w and the value b + w.mean at the mean of the rows.
+  struct Rough {
+    Vector mean;      // of every column
+    Vector diagonal;  // and that of the value at the mean last
+  };
+  [[nodiscard]] Rough rough() const;
 
   // How many calls of times() take as long as matrix() and its factor, by the number of operations.
   [[nodiscard]] double matrix_cost() const;
@@ -47,7 +52,7 @@ class LogCoshHessian {
 
   const LogCoshProblem& problem_;
   const PiecedRows& all_;
-  Vector squares_;            // sum_j x_j^2, entry by entry
+  Vector mean_, squares_;     // of the columns; sum_j (x_j - mean)^2, and the number of rows last
   std::vector<double> size_;  // |x_j|^2
   double mean_curvature_ = 1;
   std::span<const double> curvature_;  // of rows()

@@ -39,7 +39,8 @@ LogCoshRows::Value LogCoshRows::evaluate(const Vector& w) {
           (from_stored(problem_, sum) - problem_.linear) + problem_.lambda * w};
 }
 
-// By Newton's method on the slope, kept between lengths known to be too short and too long.
+// By Newton's method on the slope, kept between lengths known to be too short and too long. The slope may
+// jump there: too short is the safe side, as F falls all the way to it.
 double LogCoshRows::best_length(const Vector& w, const Vector& direction, double enough) const {
   const StoredWeights x = to_stored(problem_, direction);
   std::vector<double> along(rows_.rows());
@@ -66,13 +67,13 @@ double LogCoshRows::best_length(const Vector& w, const Vector& direction, double
     for (const Slope& part : parts) sum.first += part.first, sum.second += part.second;
     return sum;
   };
-  constexpr int kTrials = 60;
+  constexpr int kTrials = 100;
   constexpr double kFarther = 10;
   double low = -1, high = std::numeric_limits<double>::infinity(), length = 0;
   for (int k = 0; k < kTrials; ++k) {
     const Slope slope = slope_at(length);
-    if (!(std::abs(slope.first) > enough)) break;
-    (slope.first < 0 ? low : high) = length;
+    (slope.first <= 0 ? low : high) = length;
+    if (slope.first <= 0 && slope.first >= -enough) break;
     const double newton = length - slope.first / slope.second, reach = kFarther * (1 + length);
     if (newton > low && newton < std::min(high, reach)) {
       length = newton;
@@ -80,7 +81,7 @@ double LogCoshRows::best_length(const Vector& w, const Vector& direction, double
       length = std::isinf(high) ? reach : (low + high) / 2;
     }
   }
-  return length;
+  return low;
 }
 
 }  // namespace bagwise::internal

@@ -22,8 +22,9 @@ class LogCoshRows {
   // Of the rows at the point: h_j = 1 - tanh(w.x_j)^2.
   [[nodiscard]] std::span<const double> curvature() const { return curvature_; }
 
-  // How far to go from w, the point, along a direction so that F is lowest, back as far as -1 or ahead. One
-  // pass, and then only work on margins. The slope there is at most `enough`.
+  // How far to go from w, the point, along a direction so that F is nearly lowest, ahead or back to -1, where
+  // it must fall: F falls all the way from there, at the end by at most `enough` per unit. One pass, and then
+  // only work on margins.
   [[nodiscard]] double best_length(const Vector& w, const Vector& direction, double enough) const;
 
  private:
