@@ -121,15 +121,27 @@ class TruncatedNewton {
     const Vector step = newton_step();
     const double slope = now_.gradient.dot(step);
     if (!(slope < 0)) return false;
-    // The whole step if it gains and leaves little of the slope, else as far as is best.
+    // The whole step if it gains and leaves little of the slope, else as far as is best. Steps that need a
+    // search come in a row: after one, the search is first.
     constexpr double kArmijo = 1e-4, kSteep = 0.5, kFlat = 0.1;
-    Vector trial = w_ + step;
-    LogCoshRows::Value value = evaluate(trial);
-    if (!(value.value <= now_.value + kArmijo * slope &&
-          std::abs(value.gradient.dot(step)) <= -kSteep * slope)) {
-      trial += rows_.best_length(trial, step, -kFlat * slope) * step;
+    Vector trial = w_;
+    LogCoshRows::Value value;
+    const auto search = [&] {
+      const double length = rows_.best_length(trial, step, -kFlat * slope);
+      trial += length * step;
       value = evaluate(trial);
       ++passes_;
+      return length;
+    };
+    if (search_first_) {
+      const double length = search();
+      search_first_ = length < kSteep || length > 1 / kSteep;
+    } else {
+      trial += step;
+      value = evaluate(trial);
+      search_first_ = !(value.value <= now_.value + kArmijo * slope &&
+                        std::abs(value.gradient.dot(step)) <= -kSteep * slope);
+      if (search_first_) search();
     }
     // Near the end values no longer tell points apart, but gradients do.
     constexpr double kRounding = 1e-14;
@@ -185,7 +197,7 @@ class TruncatedNewton {
   Vector w_;
   LogCoshRows::Value now_;
   double first_ = 0, passes_ = 1;
-  bool can_factor_ = false, careful_ = false;
+  bool can_factor_ = false, search_first_ = false, careful_ = false;
 };
 
 [[maybe_unused]] bool well_formed(const LogCoshProblem& p) {
