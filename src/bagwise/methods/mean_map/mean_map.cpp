@@ -116,10 +116,10 @@ TrainingReport report_of(const LogCoshSolution& solution, const MeanMapOptions& 
   // For labels y in [-1, 1] with sum_j y_j x_j = N mu every term log(exp(f) + exp(-f)) - y f is positive.
   if (converged && out.objective < 0) {
     out.warnings.push_back(fmt::format(
-        "the objective is negative: no labels of the rows have the class means found in the bags, which are "
-        "too noisy; lambda = {:g} alone bounds the weights, and probabilities are too near 0 and 1: try a "
-        "larger "
-        "lambda",
+        "the objective is negative: no labels of the rows have the class means found in the bags (noise, or "
+        "bags that differ in more than their shares); lambda = {:g} alone bounds the weights, and "
+        "probabilities "
+        "are too near 0 and 1: try a larger lambda",
         options.lambda));
   }
   return out;
