@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,6 +32,11 @@ class Features {
  private:
   std::variant<DenseRows, Csr> rows_;
 };
+
+// The rows of the given numbers, in that order.
+inline Features take_rows(const RowsView& rows, std::span<const std::size_t> which) {
+  return std::visit([&](const auto& view) { return Features(take_rows(view, which)); }, rows);
+}
 
 // A column of text held as codes into its distinct values, in order of first appearance.
 struct TextColumn {

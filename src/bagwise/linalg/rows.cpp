@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -62,5 +63,25 @@ double* DenseRows::append(std::size_t count) {
 }
 
 void DenseRows::shrink_to_fit() { resize_storage(rows_ * columns_); }
+
+DenseRows take_rows(const DenseView& rows, std::span<const std::size_t> which) {
+  DenseRows out(rows.columns);
+  double* place = out.append(which.size());
+  for (const std::size_t i : which) place = std::ranges::copy(rows.row(i), place).out;
+  return out;
+}
+
+Csr take_rows(const CsrView& rows, std::span<const std::size_t> which) {
+  Csr out;
+  out.columns = rows.columns;
+  for (const std::size_t i : which) {
+    const auto begin = static_cast<std::size_t>(rows.start[i]);
+    const auto count = static_cast<std::size_t>(rows.start[i + 1]) - begin;
+    std::ranges::copy(rows.index.subspan(begin, count), std::back_inserter(out.index));
+    std::ranges::copy(rows.values.subspan(begin, count), std::back_inserter(out.values));
+    out.start.push_back(static_cast<std::int64_t>(out.values.size()));
+  }
+  return out;
+}
 
 }  // namespace bagwise

@@ -85,4 +85,8 @@ class DenseRows {
   std::size_t rows_ = 0, columns_ = 0, capacity_ = 0;
 };
 
+// The rows of the given numbers, in that order.
+DenseRows take_rows(const DenseView& rows, std::span<const std::size_t> which);
+Csr take_rows(const CsrView& rows, std::span<const std::size_t> which);
+
 }  // namespace bagwise

@@ -31,26 +31,6 @@ bool comes_before(const CsrView& rows, std::size_t a, std::size_t b) {
   return false;
 }
 
-DenseRows gather(const DenseView& rows, const std::vector<std::size_t>& which) {
-  DenseRows out(rows.columns);
-  double* place = out.append(which.size());
-  for (const std::size_t i : which) place = std::ranges::copy(rows.row(i), place).out;
-  return out;
-}
-
-Csr gather(const CsrView& rows, const std::vector<std::size_t>& which) {
-  Csr out;
-  out.columns = rows.columns;
-  for (const std::size_t i : which) {
-    const auto begin = static_cast<std::size_t>(rows.start[i]);
-    const auto count = static_cast<std::size_t>(rows.start[i + 1]) - begin;
-    std::ranges::copy(rows.index.subspan(begin, count), std::back_inserter(out.index));
-    std::ranges::copy(rows.values.subspan(begin, count), std::back_inserter(out.values));
-    out.start.push_back(static_cast<std::int64_t>(out.values.size()));
-  }
-  return out;
-}
-
 Features scaled(const Scaling& scaling, DenseRows rows) {
   apply(scaling, rows);
   return rows;
@@ -71,7 +51,7 @@ GroupedRows group_rows(const BaggedData& data, const Scaling& scaling) {
           std::ranges::sort(std::span(order.row).subspan(order.start[k], order.size(k)),
                             [&](std::size_t a, std::size_t b) { return comes_before(rows, a, b); });
         }
-        out.rows = scaled(scaling, gather(rows, order.row));
+        out.rows = scaled(scaling, take_rows(rows, order.row));
       },
       data.features.view());
   out.bag_start = std::move(order.start);

@@ -40,25 +40,6 @@ void append(const CsrView& from, Csr& to) {
   }
 }
 
-// The rows that are kept, in their order.
-Features select(const RowsView& rows, const std::vector<bool>& kept) {
-  if (const auto* dense = std::get_if<DenseView>(&rows)) {
-    DenseRows out(dense->columns);
-    for (std::size_t i = 0; i < dense->rows; ++i) {
-      if (kept[i]) std::copy_n(dense->row(i).data(), dense->columns, out.append(1));
-    }
-    return out;
-  }
-  const auto& sparse = std::get<CsrView>(rows);
-  Csr out;
-  out.columns = sparse.columns;
-  for (std::size_t i = 0; i < sparse.rows; ++i) {
-    if (kept[i])
-      append(CsrView{sparse.start.subspan(i, 2), sparse.index, sparse.values, 1, sparse.columns}, out);
-  }
-  return out;
-}
-
 // beta_k (1 + [task of k = t]/lambda_t) for every bag: the plane of task t in terms of bag means. With t =
 // tasks(): the shared plane.
 Vector bag_weights_of(const KernelTubeProblem& problem, const KernelTubeSolution& solution, std::size_t t) {
@@ -178,15 +159,15 @@ PlaneProducts products_of(const KernelTubeProblem& problem, const KernelTubeSolu
 void set_expansion(const KernelFunction& kernel, const KernelTubeProblem& problem,
                    const KernelTubeSolution& solution, const StackedRows& rows,
                    std::span<const TrainingTask> tasks, Model& model) {
-  std::vector<bool> kept;
-  for (const std::uint32_t k : rows.bag_of_row) kept.push_back(solution.beta[k] != 0);
-  model.expansion = Expansion{kernel, select(rows.rows.view(), kept)};
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < rows.bag_of_row.size(); ++i) {
+    if (solution.beta[rows.bag_of_row[i]] != 0) kept.push_back(i);
+  }
+  model.expansion = Expansion{kernel, take_rows(rows.rows.view(), kept)};
   const auto weights_of = [&](std::size_t t) {
     const auto all = row_weights(problem, solution, rows, t);
     std::vector<double> out;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (kept[i]) out.push_back(all[i]);
-    }
+    for (const std::size_t i : kept) out.push_back(all[i]);
     return out;
   };
   for (std::size_t t = 0; t < problem.tasks(); ++t)

@@ -58,6 +58,13 @@ struct TaskReport {
   std::vector<bool> at_bound;  // whether that is as far as its bound allows
 };
 
+// One of several starts of a method that is not convex.
+struct StartReport {
+  std::string init;      // "random", "inv-cal"
+  double objective = 0;  // what it came to
+  int machines = 0;      // convex problems solved on the way
+};
+
 // What training reports of itself, without times and memory: part of the model file.
 struct TrainingReport {
   double objective = 0;
@@ -70,6 +77,7 @@ struct TrainingReport {
   std::uint64_t instances = 0, features = 0, bags = 0;  // of the target
   std::uint64_t seed = 0;
   std::optional<double> shared_norm;  // |w_0|, of methods that have it
+  std::vector<StartReport> starts;    // of methods that have several; none ends below the model
   std::vector<TaskReport> tasks;      // sources in order, the target last
   std::vector<std::string> warnings;
 };

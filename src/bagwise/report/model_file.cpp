@@ -121,6 +121,11 @@ TaskReport task_report_from(const Section& from) {
   return out;
 }
 
+int steps_from(double steps, const char* key, FirstFault& fault) {
+  if (!(steps >= 0 && steps <= 1e9)) fault.add(fmt::format("\"{}\" has no number of steps", key));
+  return static_cast<int>(std::clamp(steps, 0.0, 1e9));
+}
+
 TrainingReport training_from(const Section& from) {
   TrainingReport out;
   out.objective = from.number("objective");
@@ -132,15 +137,20 @@ TrainingReport training_from(const Section& from) {
     from.fault().add(fmt::format("\"training.rounds\" is {}; too large", rounds));
   out.rounds = static_cast<int>(rounds % (std::uint64_t{1} << 31));
   out.objective_history = from.numbers("objective_history");
-  for (const double steps : from.numbers("solver_steps")) {
-    if (!(steps >= 0 && steps <= 1e9)) from.fault().add("\"training.solver_steps\" has no number of steps");
-    out.solver_steps.push_back(static_cast<int>(std::clamp(steps, 0.0, 1e9)));
-  }
+  for (const double steps : from.numbers("solver_steps"))
+    out.solver_steps.push_back(steps_from(steps, "training.solver_steps", from.fault()));
   out.instances = from.count("instances");
   out.features = from.count("features");
   out.bags = from.count("bags");
   out.seed = from.count("seed");
   if (from.has("convex_objective")) out.convex_objective = from.number("convex_objective");
+  if (from.has("starts")) {
+    for (const Json& value : from.array("starts")) {
+      const Section start(value, fmt::format("training.starts[{}]", out.starts.size()), from.fault());
+      out.starts.push_back({start.text("init"), start.number("objective"),
+                            steps_from(start.number("machines"), "training.starts.machines", from.fault())});
+    }
+  }
   if (from.has("shared_norm")) out.shared_norm = from.number("shared_norm");
   for (const Json& value : from.array("tasks")) {
     out.tasks.push_back(
@@ -240,6 +250,9 @@ void check_model(const Model& model, FirstFault& fault) {
       !std::isfinite(training.convex_objective.value_or(0)) ||
       !std::isfinite(training.shared_norm.value_or(0))) {
     fault.add("\"training\" has a number that is not finite");
+  }
+  for (const StartReport& start : training.starts) {
+    if (!std::isfinite(start.objective)) fault.add("\"training.starts\" has a number that is not finite");
   }
   for (const TaskReport& task : training.tasks) check_task_report(task, training.tasks.size(), fault);
 }

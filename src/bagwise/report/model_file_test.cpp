@@ -104,6 +104,9 @@ Model random_model(std::uint64_t seed, std::size_t features) {
   model.training.termination = "converged";
   model.training.rounds = static_cast<int>(rng.below(30));
   model.training.objective_history = awkward_numbers(rng, rng.below(4));
+  for (const double value : awkward_numbers(rng, rng.below(3)))
+    model.training.starts.push_back(
+        {rng.below(2) == 0 ? "random" : "inv-cal", value, static_cast<int>(rng.below(100))});
   model.training.instances = rng();
   model.training.bags = 7;
   model.training.features = features;

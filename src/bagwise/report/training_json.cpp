@@ -59,6 +59,10 @@ Json to_json(const TrainingReport& report) {
   out["bags"] = report.bags;
   out["seed"] = report.seed;
   if (report.shared_norm) out["shared_norm"] = *report.shared_norm;
+  for (const StartReport& start : report.starts) {
+    out["starts"].push_back(
+        {{"init", start.init}, {"objective", start.objective}, {"machines", start.machines}});
+  }
   out["tasks"] = Json::array();
   for (const TaskReport& task : report.tasks)
     out["tasks"].push_back(to_json(task, report.shared_norm.has_value()));

@@ -17,8 +17,8 @@ std::string to_text(const Json& json, int indent = -1);
 Json to_json(const OptionValue& value);  // null = chosen by the method
 Json to_json(const std::vector<std::pair<std::string, OptionValue>>& options);
 // objective, dual_objective and relative_gap (where there are any), termination, rounds, objective_history,
-// solver_steps, instances, features, bags, seed, shared_norm (where there is one), tasks (each with its bags'
-// residuals and shifts), warnings, version.
+// solver_steps, instances, features, bags, seed, shared_norm and starts (where there are any), tasks (each
+// with its bags' residuals and shifts), warnings, version.
 Json to_json(const TrainingReport& report);
 
 }  // namespace bagwise

@@ -49,7 +49,7 @@ class KernelSvm final : public Svm {
     return last_;
   }
 
-  void forget() override { last_ = {}; }
+  void start_from(const SvmSolution& solution) override { last_ = solution; }
 
  private:
   std::shared_ptr<KernelCache> cache_;

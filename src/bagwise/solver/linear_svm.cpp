@@ -18,6 +18,7 @@ class LinearSvm final : public Svm {
     const bool warm = !last_.beta.empty();
     if (warm) {
       tube_.multipliers = internal::carried_over(last_.beta, cost / last_.cost, problem_);
+      tube_.planes = {last_.weights, {Vector::Zero(last_.weights.size())}, {last_.bias}};
     }
     TubeOptions options{.gap_tolerance = gap, .algorithm = TubeAlgorithm::kSemismooth, .threads = threads_};
     tube_ = solve_tube_regression(problem_, options, warm ? &tube_ : nullptr, observer);
@@ -41,7 +42,7 @@ class LinearSvm final : public Svm {
     return last_;
   }
 
-  void forget() override { last_ = {}; }
+  void start_from(const SvmSolution& solution) override { last_ = solution; }
 
  private:
   unsigned threads_;

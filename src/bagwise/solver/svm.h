@@ -40,8 +40,8 @@ class Svm {
   // from it.
   virtual const SvmSolution& solve(std::span<const std::int8_t> labels, double cost, double gap,
                                    const Observer& observer) = 0;
-  // Forgets all solves: the next starts from nothing.
-  virtual void forget() = 0;
+  // The next solve starts from this one of the same rows (empty: from nothing) instead of its own last.
+  virtual void start_from(const SvmSolution& solution) = 0;
 };
 
 // Never holds rows x rows numbers. The rows must outlive it.

@@ -82,7 +82,7 @@ TEST_CASE("svm: linear machines are optimal however labels and cost change betwe
       for (std::size_t i = 2; i < p.labels.size(); ++i) {
         if (rng.uniform() < 0.15) p.labels[i] = static_cast<std::int8_t>(-p.labels[i]);
       }
-      if (step == 5) svm->forget();
+      if (step == 5) svm->start_from({});
     }
   }
 }
@@ -108,6 +108,23 @@ TEST_CASE("svm: kernel machines are optimal, and the cache's room changes no bit
     }
     CHECK(whole->computed() <= 60);
     CHECK(little->computed() > 60);
+  }
+}
+
+TEST_CASE("svm: a machine that starts from another's solution has nothing left to do", "[solver][svm]") {
+  Rng rng(6);
+  const Problem p = make(rng, 100, 4, 1.0);
+  const auto cache = std::make_shared<KernelCache>(KernelFunction{KernelKind::kRbf, 0.5, 1}, p.rows.view(),
+                                                   std::size_t{1} << 20);
+  for (const bool linear : {true, false}) {
+    const auto first = linear ? make_linear_svm(p.rows.view(), 1) : make_kernel_svm(cache);
+    const auto second = linear ? make_linear_svm(p.rows.view(), 1) : make_kernel_svm(cache);
+    const SvmSolution known = first->solve(p.labels, 3.0, 1e-8, {});
+    CHECK(known.report.iterations > 0);
+    second->start_from(known);
+    const SvmSolution& again = second->solve(p.labels, 3.0, 1e-6, {});
+    CHECK(again.report.iterations == 0);
+    CHECK(again.report.primal == Approx(known.report.primal).epsilon(1e-7));
   }
 }
 
