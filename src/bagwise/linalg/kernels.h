@@ -13,4 +13,9 @@ void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, u
 // out = sum_i c[i] rows_i, added in fixed blocks and in their order.
 Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsigned threads = 1);
 
+// The same for the rows from `from` on, as many as `out` or `c` has, on the calling thread: for those who do
+// more with a block while it is in the cache. They hold a SerialBlas.
+void multiply_block(const RowsView& rows, std::size_t from, const VectorRef& x, std::span<double> out);
+void add_block(const RowsView& rows, std::size_t from, std::span<const double> c, Vector& out);  // out += ...
+
 }  // namespace bagwise
