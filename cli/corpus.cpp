@@ -80,19 +80,20 @@ Json corpus_json(const Arguments& arguments, const Corpus& corpus) {
   const CorpusTally there = tally(corpus);
   return {{"corpus", arguments.text("corpus")}, {"input", arguments.text("input")},
           {"seed", arguments.whole("seed")},    {"files", corpus.files},
-          {"documents", there.documents},       {"without_words", there.without_words},
-          {"same_bytes", there.same_bytes},     {"same_words", there.same_words},
-          {"passed_over", corpus.passed_over}};
+          {"documents", there.documents},       {"without_body", there.without_body},
+          {"left_out", there.left_out},         {"same_bytes", there.same_bytes},
+          {"same_words", there.same_words},     {"passed_over", corpus.passed_over}};
 }
 
 std::string report_text(const Json& report) {
   const auto count = [](const Json& from, const char* name) { return from.at(name).get<std::uint64_t>(); };
-  std::string out = fmt::format(
-      "{}: {} in {}\n  {} without {}; {} repeat another byte for byte, {} word for word\n",
-      report.at("input").get<std::string>(), count_of(count(report, "documents"), "document", "documents"),
-      count_of(count(report, "files"), "file", "files"), count(report, "without_words"),
-      report.at("corpus") == "reuters" ? "a BODY" : "words", count(report, "same_bytes"),
-      count(report, "same_words"));
+  std::string out = fmt::format("{}: {} in {}\n  ", report.at("input").get<std::string>(),
+                                count_of(count(report, "documents"), "document", "documents"),
+                                count_of(count(report, "files"), "file", "files"));
+  if (report.at("corpus") == "reuters")
+    out += fmt::format("{} without a BODY, ", count(report, "without_body"));
+  out += fmt::format("{} left out for want of words; {} repeat another byte for byte, {} word for word\n",
+                     count(report, "left_out"), count(report, "same_bytes"), count(report, "same_words"));
   if (const auto passed = count(report, "passed_over"); passed > 0)
     out += fmt::format("  {} of the archive passed over: links, or names that lead out of it\n",
                        count_of(passed, "member", "members"));
@@ -111,6 +112,8 @@ std::string report_text(const Json& report) {
 
 Result<int> run(const Arguments& arguments) {
   const auto kind = choice<CorpusKind>(arguments.text("corpus"));
+  if (kind != CorpusKind::kReuters && arguments.has("missing-body"))
+    return Error{"--missing-body is about reuters; the messages of newsgroups have no such part"};
   const auto wanted = wanted_pairs(arguments, kind);
   if (!wanted) return wanted.error();
   if (arguments.text("out") == "-")
@@ -127,8 +130,10 @@ Result<int> run(const Arguments& arguments) {
 
   ProgressBar progress(arguments.flag("quiet"));
   const Stopwatch clock;
-  const auto corpus =
-      read_corpus(kind, input, progress.observer(), static_cast<unsigned>(arguments.whole("threads")));
+  const auto corpus = read_corpus(kind, input,
+                                  {.missing_body = choice<MissingBody>(arguments.text("missing-body")),
+                                   .threads = static_cast<unsigned>(arguments.whole("threads"))},
+                                  progress.observer());
   if (!corpus) return corpus.error();
   const double reading = clock.seconds();
   Json report = corpus_json(arguments, *corpus);
@@ -203,6 +208,12 @@ Command corpus_command() {
        .help = "the folder for the files; made if it is not there",
        .required = true},
       seed_option(),
+      {.name = "missing-body",
+       .value = "title|omit",
+       .help = "documents of Reuters without a BODY: use their titles (all they have), or leave them out",
+       .fallback = "title",
+       .kind = Kind::kChoice,
+       .choices = {"title", "omit"}},
       threads_option(),
       quiet_option(),
       json_option(),

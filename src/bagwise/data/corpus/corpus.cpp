@@ -40,22 +40,27 @@ Result<std::vector<Document>> parse_message(std::string_view name, std::string_v
   Document out{.id = std::string(id),
                .categories = {{"group", std::string(id.substr(0, id.find('/')))}},
                .words = {},
+               .has_body = true,
                .bytes = bytes.size(),
                .hash = NameTable::hash(bytes)};
   append_words(internal::message_body(bytes), out.words);
   return std::vector<Document>{std::move(out)};
 }
 
-// What is expected and not there; `missing` are the names of what is not.
-Error incomplete(const std::string& path, const std::vector<std::string>& missing, std::size_t all,
-                 std::string_view kind, std::string_view expected) {
-  if (missing.size() == all) {
-    return {fmt::format("holds no {} {}; expected {}", kind, missing[0], expected), path};
-  }
-  return {
-      fmt::format("holds no {} {}{}; expected {}", kind, missing[0],
-                  missing.size() > 1 ? fmt::format(" and lacks {} more", missing.size() - 1) : "", expected),
-      path};
+// Of the names seen the first in the order of bytes, in whatever order they come.
+void keep_first(std::string_view name, std::string& first) {
+  if (first.empty() || name < first) first = name;
+}
+
+// What is expected and not there. `missing` names what is not; `stranger` is a file of the other corpus, if
+// one was seen.
+Error incomplete(const std::string& path, std::string_view kind, const std::vector<std::string>& missing,
+                 std::string_view expected, const std::string& stranger) {
+  std::string what = fmt::format("holds no {} {}", kind, missing[0]);
+  if (missing.size() > 1) what += fmt::format(" and lacks {} more", missing.size() - 1);
+  what += fmt::format("; expected {}", expected);
+  if (!stranger.empty()) what += fmt::format("; found {}, which is of the other corpus", stranger);
+  return {std::move(what), path};
 }
 
 // All documents of the files in the order of their ids, which differ.
@@ -84,10 +89,13 @@ Result<Corpus> gather(CorpusKind kind, const std::string& path, CorpusFiles file
   return out;
 }
 
-}  // namespace
-
 Result<Corpus> read_newsgroups(const std::string& path, const Observer& observer, unsigned threads) {
-  const CorpusReader reader{.wanted = [](std::string_view name) { return !message_id(name).empty(); },
+  std::string stranger;
+  const CorpusReader reader{.wanted =
+                                [&](std::string_view name) {
+                                  if (is_reuters_file(name)) keep_first(name, stranger);
+                                  return !message_id(name).empty();
+                                },
                             .largest = kLargestMessage,
                             .parse = parse_message};
   auto files = internal::read_corpus_files(path, reader, threads, observer);
@@ -99,16 +107,22 @@ Result<Corpus> read_newsgroups(const std::string& path, const Observer& observer
     if (!there.contains(group)) missing.emplace_back(group);
   }
   if (!missing.empty()) {
-    return incomplete(path, missing, kNewsgroups.size(), "messages of",
+    return incomplete(path, "messages of", missing,
                       "the 20 folders of 20 Newsgroups, alt.atheism to talk.religion.misc, with a file per "
-                      "message");
+                      "message",
+                      stranger);
   }
   return gather(CorpusKind::kNewsgroups, path, std::move(*files), std::less<>());
 }
 
 Result<Corpus> read_reuters(const std::string& path, const Observer& observer, unsigned threads) {
+  std::string stranger;
   const CorpusReader reader{
-      .wanted = is_reuters_file,
+      .wanted =
+          [&](std::string_view name) {
+            if (!message_id(name).empty()) keep_first(name, stranger);
+            return is_reuters_file(name);
+          },
       .largest = kLargestReutersFile,
       .parse = [](std::string_view, std::string_view bytes) { return internal::parse_reuters(bytes); }};
   auto files = internal::read_corpus_files(path, reader, threads, observer);
@@ -120,9 +134,10 @@ Result<Corpus> read_reuters(const std::string& path, const Observer& observer, u
     if (std::string name = reuters_file(i); !there.contains(name)) missing.push_back(std::move(name));
   }
   if (!missing.empty()) {
-    return incomplete(path, missing, kReutersFiles, "file",
+    return incomplete(path, "file", missing,
                       fmt::format("the {} files of Reuters-21578, {} to {}", kReutersFiles, reuters_file(0),
-                                  reuters_file(kReutersFiles - 1)));
+                                  reuters_file(kReutersFiles - 1)),
+                      stranger);
   }
   // Numbers without leading zeros: the shorter is the smaller.
   return gather(CorpusKind::kReuters, path, std::move(*files),
@@ -131,10 +146,18 @@ Result<Corpus> read_reuters(const std::string& path, const Observer& observer, u
                 });
 }
 
-Result<Corpus> read_corpus(CorpusKind kind, const std::string& path, const Observer& observer,
-                           unsigned threads) {
-  return kind == CorpusKind::kNewsgroups ? read_newsgroups(path, observer, threads)
-                                         : read_reuters(path, observer, threads);
+}  // namespace
+
+Result<Corpus> read_corpus(CorpusKind kind, const std::string& path, const CorpusOptions& options,
+                           const Observer& observer) {
+  auto corpus = kind == CorpusKind::kNewsgroups ? read_newsgroups(path, observer, options.threads)
+                                                : read_reuters(path, observer, options.threads);
+  if (corpus && options.missing_body == MissingBody::kOmit) {
+    for (Document& document : corpus->documents) {
+      if (!document.has_body) document.words.clear();
+    }
+  }
+  return corpus;
 }
 
 std::vector<std::vector<std::size_t>> distinct_texts(const Corpus& corpus) {
@@ -155,7 +178,8 @@ CorpusTally tally(const Corpus& corpus) {
   out.documents = corpus.documents.size();
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> sizes;  // of the texts of one hash
   for (const Document& document : corpus.documents) {
-    if (document.words.empty()) ++out.without_words;
+    if (!document.has_body) ++out.without_body;
+    if (document.words.empty()) ++out.left_out;
     if (document.bytes == 0) continue;
     auto& same = sizes[document.hash];
     if (std::find(same.begin(), same.end(), document.bytes) != same.end()) {

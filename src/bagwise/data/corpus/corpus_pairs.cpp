@@ -184,7 +184,8 @@ std::unordered_map<std::string, int> deal_values(const Corpus& corpus, std::stri
 
 Result<CorpusTables> make_corpus_pair(const Corpus& corpus, const CorpusPair& pair, std::uint64_t seed) {
   if (corpus.kind != pair.corpus) {
-    return Error{fmt::format("pair {} is not made of this corpus; expected that of its documents", pair.number)};
+    return Error{
+        fmt::format("pair {} is not made of this corpus; expected that of its documents", pair.number)};
   }
   CorpusTables out;
   const Texts texts = distinct_texts(corpus);

@@ -69,39 +69,58 @@ struct FoundFile {
   std::uint64_t bytes = 0;
 };
 
-// All wanted files below `path`, by name.
-Result<std::vector<FoundFile>> walk(const std::string& path, const CorpusReader& reader,
-                                    const Observer& observer) {
-  std::vector<FoundFile> found;
-  std::error_code fault;
-  std::size_t entries = 0;
-  std::uint64_t bytes = 0;
-  for (fs::recursive_directory_iterator at(path, fault), end; !fault && at != end; at.increment(fault)) {
-    if (++entries > kMostEntries) return too_much(path);
-    if (entries % kEntriesBetweenTelling == 0 && tell(observer, {.phase = "listing"}) == Next::kStop)
-      return stopped(path);
-    std::error_code ignored;  // of an entry that vanished or a link that leads nowhere: it is not wanted
-    const bool hidden = at->path().filename().string().starts_with('.');
-    if (at->is_directory(ignored) && !at->is_symlink(ignored)) {
-      if (hidden || at.depth() + 1 >= kDeepest) at.disable_recursion_pending();
-      continue;
-    }
-    if (hidden) continue;
-    std::string name = at->path().lexically_relative(path).generic_string();
-    if (!reader.wanted(name) || !at->is_regular_file(ignored)) continue;
-    found.push_back({std::move(name), at->file_size(ignored)});
-    bytes += found.back().bytes;
-    if (bytes > kMostBytes) return too_much(path);
+// Finds all wanted files below a folder.
+class Walk {
+ public:
+  Walk(const std::string& path, const CorpusReader& reader, const Observer& observer)
+      : path_(path), reader_(reader), observer_(observer) {}
+
+  Result<std::vector<FoundFile>> find() {
+    if (auto looked = look_into(path_, 1); !looked) return looked.error();
+    std::sort(found_.begin(), found_.end(),
+              [](const FoundFile& a, const FoundFile& b) { return a.name < b.name; });
+    return std::move(found_);
   }
-  if (fault) return Error{fmt::format("cannot list this folder: {}", fault.message()), path};
-  std::sort(found.begin(), found.end(),
-            [](const FoundFile& a, const FoundFile& b) { return a.name < b.name; });
-  return found;
-}
+
+ private:
+  Result<void> look_into(const fs::path& folder, int depth) {
+    std::error_code fault;
+    std::vector<fs::path> folders;
+    for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
+      if (++entries_ > kMostEntries) return too_much(path_);
+      if (entries_ % kEntriesBetweenTelling == 0 && tell(observer_, {.phase = "listing"}) == Next::kStop)
+        return stopped(path_);
+      if (at->path().filename().native().starts_with('.')) continue;
+      std::error_code ignored;  // of an entry that vanished or a link that leads nowhere: it is not wanted
+      if (at->is_directory(ignored)) {
+        if (!at->is_symlink(ignored)) folders.push_back(at->path());
+        continue;
+      }
+      std::string name = at->path().lexically_relative(path_).generic_string();
+      if (!reader_.wanted(name) || !at->is_regular_file(ignored)) continue;
+      found_.push_back({std::move(name), at->file_size(ignored)});
+      bytes_ += found_.back().bytes;
+      if (bytes_ > kMostBytes) return too_much(path_);
+    }
+    if (fault) return Error{fmt::format("cannot list this folder: {}", fault.message()), folder.string()};
+    if (depth == kDeepest) return {};
+    for (const fs::path& inner : folders) {
+      if (auto looked = look_into(inner, depth + 1); !looked) return looked;
+    }
+    return {};
+  }
+
+  const std::string& path_;
+  const CorpusReader& reader_;
+  const Observer& observer_;
+  std::vector<FoundFile> found_;
+  std::size_t entries_ = 0;
+  std::uint64_t bytes_ = 0;
+};
 
 Result<CorpusFiles> read_folder(const std::string& path, const CorpusReader& reader, unsigned threads,
                                 const Observer& observer) {
-  auto found = walk(path, reader, observer);
+  auto found = Walk(path, reader, observer).find();
   if (!found) return found.error();
   double total = 0, done = 0;
   for (const FoundFile& file : *found) total += static_cast<double>(file.bytes);

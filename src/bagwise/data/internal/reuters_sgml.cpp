@@ -80,7 +80,6 @@ class DocumentParser {
  public:
   DocumentParser(std::string_view file, std::size_t from, std::size_t start_tag_end, std::size_t end)
       : file_(file),
-        from_(from),
         tag_(file.substr(from, start_tag_end - from)),
         content_(file.substr(start_tag_end, end - start_tag_end)) {}
 
@@ -101,15 +100,17 @@ class DocumentParser {
     }
     const auto text = find_element(content_, "TEXT");
     if (!text) return text.error();
+    out.has_body = false;
     if (!*text) return out;
     out.bytes = (*text)->size();
     out.hash = NameTable::hash(**text);
     const auto title = find_element(**text, "TITLE"), body = find_element(**text, "BODY");
     if (!title) return title.error();
     if (!body) return body.error();
-    if (!*body) return out;
+    out.has_body = body->has_value();
     if (*title) append_words(without_entities(**title), out.words);
-    append_words(without_entities(**body), out.words);
+    if (*body) append_words(without_entities(**body), out.words);
+    if (!*title && !*body) append_words(without_entities(**text), out.words);
     return out;
   }
 
@@ -149,7 +150,6 @@ class DocumentParser {
   }
 
   std::string_view file_;
-  std::size_t from_;
   std::string_view tag_, content_;
 };
 

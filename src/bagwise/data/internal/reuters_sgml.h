@@ -1,8 +1,9 @@
 // The documents in a file of Reuters-21578, which is SGML and not XML.
 //
 // Read by what is needed and no more: <REUTERS ... NEWID="n"> to </REUTERS>, the values <D> of PLACES, PEOPLE
-// and ORGS, the TITLE and BODY of TEXT. Attributes may come in any order; control characters written as
-// entities (&#3;) are blanks, &lt; &gt; &amp; &quot; and other numbers of latin-1 are what they stand for.
+// and ORGS, the TITLE and BODY of TEXT, or all of TEXT where it has neither. Attributes may come in any
+// order; control characters written as entities (&#3;) are blanks, &lt; &gt; &amp; &quot; and other numbers
+// of latin-1 are what they stand for.
 #pragma once
 
 #include <string>
