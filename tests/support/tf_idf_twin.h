@@ -30,6 +30,7 @@ inline TfIdfTwin tf_idf_twin(const std::vector<std::string>& texts, std::size_t 
     for (const auto& entry : tf) ++frequencies[entry.first];
   }
   TfIdfTwin out;
+  std::vector<double> idf;
   while (out.words.size() < most &&
          !frequencies.empty()) {  // the largest, of equals the first, again and again
     auto best = frequencies.begin();
@@ -37,16 +38,14 @@ inline TfIdfTwin tf_idf_twin(const std::vector<std::string>& texts, std::size_t 
       if (at->second > best->second) best = at;
     }
     out.words.push_back(best->first);
+    idf.push_back(std::log(static_cast<double>(texts.size()) / best->second));
     frequencies.erase(best);
   }
   for (const auto& tf : counts) {
     auto& row = out.rows.emplace_back();
     double squares = 0;
-    for (const std::string& word : out.words) {
-      int df = 0;
-      for (const auto& other : counts) df += other.contains(word) ? 1 : 0;
-      const double idf = std::log(static_cast<double>(texts.size()) / df);
-      row.push_back(tf.contains(word) ? std::log(1.0 + tf.at(word)) * idf : 0);
+    for (std::size_t j = 0; j < out.words.size(); ++j) {
+      row.push_back(tf.contains(out.words[j]) ? std::log(1.0 + tf.at(out.words[j])) * idf[j] : 0);
       squares += row.back() * row.back();
     }
     for (double& value : row) value = squares > 0 ? value / std::sqrt(squares) : 0;

@@ -188,6 +188,7 @@ std::string corpus_file_name(const std::string& path, std::string_view name) {
 Result<CorpusFiles> read_corpus_files(const std::string& path, const CorpusReader& reader, unsigned threads,
                                       const Observer& observer) {
   std::error_code fault;
+  if (!fs::exists(path, fault) && !fault) return Error{"there is no such file or folder", path};
   return fs::is_directory(path, fault) ? read_folder(path, reader, threads, observer)
                                        : read_archive(path, reader, threads, observer);
 }

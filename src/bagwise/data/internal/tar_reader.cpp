@@ -93,7 +93,6 @@ struct TarReader::State {
     std::array<char, kPieceBytes> buffer;
     for (;;) {
       const la_ssize_t got = archive_read_data(handle.get(), buffer.data(), buffer.size());
-      if (got == ARCHIVE_RETRY) continue;
       if (got < 0) return broken();
       if (got == 0) return out;
       out.append(buffer.data(), static_cast<std::size_t>(got));
@@ -139,7 +138,7 @@ Result<std::optional<TarMember>> TarReader::next(const std::function<bool(std::s
   for (;;) {
     const int code = archive_read_next_header(state_->handle.get(), &entry);
     if (code == ARCHIVE_EOF) return std::optional<TarMember>();
-    if (code == ARCHIVE_RETRY) continue;
+    // ARCHIVE_RETRY would look for a sound header further on, past whatever was lost.
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) return state_->broken();
     if (++state_->members > kMostMembers) {
       return Error{fmt::format("holds more than {} members; expected the corpus alone", kMostMembers),
