@@ -117,7 +117,7 @@ TEST_CASE("corpus: folder, archives and any number of threads give the same", "[
     test::write_bytes(folder.file("y.tar"), backwards + test::tar_end());
     CHECK(shown(must(read_corpus(kind, folder.file("y.tar")))) == shown(from_folder));
   };
-  check(CorpusKind::kNewsgroups, test::tiny_newsgroups(3, 40));  // more than one batch
+  check(CorpusKind::kNewsgroups, test::tiny_newsgroups(3, 26));  // more than one batch
   check(CorpusKind::kReuters, test::tiny_reuters(3, 4));
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("corpus: a folder that may not be listed is named", "[data][corpus][ba
 }
 
 TEST_CASE("corpus: an observer sees the bytes and can stop", "[data][corpus]") {
-  const Folder folder(test::tiny_newsgroups(1, 40));
+  const Folder folder(test::tiny_newsgroups(1, 26));
   double last = 0, total = 0;
   must(read_corpus(CorpusKind::kNewsgroups, folder.path.string(), {}, [&](const Progress& progress) {
     if (progress.phase == "reading") {

@@ -88,7 +88,8 @@ class Walk {
     std::vector<fs::path> folders;
     for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
       if (++entries_ > kMostEntries) return too_much(path_);
-      if (entries_ % kEntriesBetweenTelling == 0 && tell(observer_, {.phase = "listing"}) == Next::kStop)
+      if (entries_ % kEntriesBetweenTelling == 0 &&
+          tell(observer_, {.phase = "listing", .done = static_cast<double>(entries_)}) == Next::kStop)
         return stopped(path_);
       if (at->path().filename().native().starts_with('.')) continue;
       std::error_code ignored;  // of an entry that vanished or a link that leads nowhere: it is not wanted

@@ -84,7 +84,7 @@ using Members = std::vector<std::pair<std::string, std::string>>;
 
 TEST_CASE("tar_reader: plain members in their order, however packed", "[data][tar_reader]") {
   std::string large;
-  for (int i = 0; i < 100000; ++i) large += static_cast<char>(i * i % 251);
+  for (int i = 0; i < 100000; ++i) large += static_cast<char>(i % 251 * (i % 241) % 251);
   const std::string tar = tar_member("x/", "", '5') + tar_member("x/b", "second\n") +
                           tar_member("./x/a", "") + tar_member("x/c", large) + tar_end();
   const Members expected = {{"x/b", "second\n"}, {"x/a", ""}, {"x/c", large}};
