@@ -57,7 +57,8 @@ double Arguments::number(const std::string& name) const {
 
 Result<void> check_value(const Option& option, const std::string& text) {
   const auto fault = [&](const std::string& expected) {
-    return Error{fmt::format("--{}: \"{}\" is not {}", option.name, text, expected)};
+    return Error{fmt::format("{}: \"{}\" is not {}", option.positional ? option.value : "--" + option.name,
+                             text, expected)};
   };
   switch (option.kind) {
     case Kind::kText:

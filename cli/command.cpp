@@ -4,8 +4,8 @@ namespace bagwise::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> kAll = {train_command(),   predict_command(),  evaluate_command(),
-                                            inspect_command(), generate_command(), bag_command(),
-                                            methods_command()};
+                                            inspect_command(), generate_command(), corpus_command(),
+                                            bag_command(),     methods_command()};
   return kAll;
 }
 

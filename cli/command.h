@@ -70,6 +70,7 @@ Command predict_command();
 Command evaluate_command();
 Command inspect_command();
 Command generate_command();
+Command corpus_command();
 Command bag_command();
 Command methods_command();
 

@@ -30,31 +30,6 @@ GeneratorOptions generator_options(const Arguments& arguments) {
   return out;
 }
 
-// A folder made with those above it; whichever of them are still empty at the end are taken away again.
-class MadeFolder {
- public:
-  MadeFolder() = default;
-  MadeFolder(const MadeFolder&) = delete;
-  MadeFolder& operator=(const MadeFolder&) = delete;
-  ~MadeFolder() {
-    std::error_code ignored;
-    for (const auto& folder : made_) std::filesystem::remove(folder, ignored);
-  }
-
-  Result<void> create(const std::filesystem::path& folder) {
-    std::error_code fault;
-    for (auto at = folder; !at.empty() && !std::filesystem::exists(at, fault); at = at.parent_path()) {
-      made_.push_back(at);
-    }
-    std::filesystem::create_directories(folder, fault);
-    if (fault) return Error{fmt::format("cannot make this folder: {}", fault.message()), folder.string()};
-    return {};
-  }
-
- private:
-  std::vector<std::filesystem::path> made_;  // the innermost first
-};
-
 Json truth_of(const Arguments& arguments, const GeneratedData& data) {
   return {{"kind", arguments.text("kind")},
           {"preset", arguments.text("preset")},
@@ -73,7 +48,7 @@ Result<int> run(const Arguments& arguments) {
   if (auto checked = check(options); !checked) return checked.error();
   const std::filesystem::path folder = arguments.text("out");
   if (folder == "-") return Error{"cannot write to standard output; expected the name of a folder", "-"};
-  MadeFolder made_folder;
+  MadeFolders made_folder;
   if (auto created = made_folder.create(folder); !created) return created.error();
   const auto file = [&](const char* name) { return (folder / name).string(); };
   const std::vector<std::string> files = {file("source.csv"), file("target.csv"), file("test.csv"),

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -94,6 +95,24 @@ Result<void> Sink::close() { return file_ ? file_->commit() : finish_output(); }
 MadeFiles::~MadeFiles() {
   std::error_code ignored;
   for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+}
+
+MadeFolders::~MadeFolders() {
+  // The innermost first.
+  std::stable_sort(made_.begin(), made_.end(),
+                   [](const auto& a, const auto& b) { return a.native().size() > b.native().size(); });
+  std::error_code ignored;
+  for (const auto& folder : made_) std::filesystem::remove(folder, ignored);
+}
+
+Result<void> MadeFolders::create(const std::filesystem::path& folder) {
+  std::error_code fault;
+  for (auto at = folder; !at.empty() && !std::filesystem::exists(at, fault); at = at.parent_path()) {
+    made_.push_back(at);
+  }
+  std::filesystem::create_directories(folder, fault);
+  if (fault) return Error{fmt::format("cannot make this folder: {}", fault.message()), folder.string()};
+  return {};
 }
 
 }  // namespace bagwise::cli

@@ -1,6 +1,7 @@
 // Where results go: standard output, or files that are written whole or not at all.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,20 @@ class MadeFiles {
 
  private:
   std::vector<std::string> paths_;
+};
+
+// Folders made with those above them; whichever of them are still empty at the end are taken away again.
+class MadeFolders {
+ public:
+  MadeFolders() = default;
+  ~MadeFolders();
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+
+  Result<void> create(const std::filesystem::path& folder);  // fine if it is there already
+
+ private:
+  std::vector<std::filesystem::path> made_;
 };
 
 }  // namespace bagwise::cli

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -131,11 +132,16 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
   };
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return fault();
+  // A small file needs a small buffer. (Those of /proc have no size, but bytes.)
+  struct stat info {};
+  std::size_t piece = kBufferBytes;
+  if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+    piece = std::min(piece, static_cast<std::size_t>(info.st_size) + 1);
   std::string out;
   for (;;) {
     const std::size_t old = out.size();
-    out.resize(old + kBufferBytes);
-    const ssize_t got = ::read(descriptor, out.data() + old, kBufferBytes);
+    out.resize(old + piece);
+    const ssize_t got = ::read(descriptor, out.data() + old, piece);
     if (got < 0 && errno == EINTR) {
       out.resize(old);
       continue;

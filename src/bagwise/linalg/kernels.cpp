@@ -90,13 +90,21 @@ RowMatrix combine_block(const CsrView& rows, const RowMatrix& c, std::size_t fro
 
 }  // namespace
 
+void multiply_block(const RowsView& rows, std::size_t from, const VectorRef& x, std::span<double> out) {
+  std::visit([&](const auto& view) { multiply_block(view, x, out, from); }, rows);
+}
+
+void add_block(const RowsView& rows, std::size_t from, std::span<const double> c, Vector& out) {
+  std::visit([&](const auto& view) { add_block(view, c, from, out); }, rows);
+}
+
 void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, unsigned threads) {
   assert(out.size() == row_count(rows));
   const SerialBlas serial;
   parallel_for(block_count(out.size()), threads, [&](std::size_t b) {
     const std::size_t from = b * kBlockRows;
     const auto part = out.subspan(from, std::min(kBlockRows, out.size() - from));
-    std::visit([&](const auto& view) { multiply_block(view, x, part, from); }, rows);
+    multiply_block(rows, from, x, part);
   });
 }
 
@@ -114,7 +122,7 @@ Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsi
       parts[b] = Vector::Zero(columns);
       const std::size_t from = (first + b) * kBlockRows;
       const auto part = c.subspan(from, std::min(kBlockRows, c.size() - from));
-      std::visit([&](const auto& view) { add_block(view, part, from, parts[b]); }, rows);
+      add_block(rows, from, part, parts[b]);
     });
     for (std::size_t b = 0; b < count; ++b) out += parts[b];
   }

@@ -19,4 +19,9 @@ RowMatrix products_with(const RowsView& rows, const RowMatrix& w, unsigned threa
 // out_s = sum_i c(s, i) rows_i: one row for each of `c`, which has a column per row of the table.
 RowMatrix combinations(const RowsView& rows, const RowMatrix& c, unsigned threads = 1);
 
+// The same for the rows from `from` on, as many as `out` or `c` has, on the calling thread: for those who do
+// more with a block while it is in the cache. They hold a SerialBlas.
+void multiply_block(const RowsView& rows, std::size_t from, const VectorRef& x, std::span<double> out);
+void add_block(const RowsView& rows, std::size_t from, std::span<const double> c, Vector& out);  // out += ...
+
 }  // namespace bagwise

@@ -6,7 +6,7 @@
 namespace bagwise {
 
 enum class Termination {
-  kConverged,       // gap <= gap_tolerance * |primal|; the point is usable
+  kConverged,       // gap <= gap_tolerance * |primal| (log_cosh.h: its gradient norm); the point is usable
   kIterationLimit,  // usable, but the gap is larger than asked
   kStopped,         // an observer asked to stop; usable
   kNumericalFault,  // a non-finite value appeared; the point is NOT usable

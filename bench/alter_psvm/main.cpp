@@ -1,0 +1,104 @@
+// alter-pSVM's alternation beside the same alternation with LIBSVM's and LIBLINEAR's machines.
+//
+// Same rows, same random labels to start from, same rounds; the objective of all is the stated one, computed
+// by the same code. usage: bench_alter_psvm [PROBLEMS] (1 to 20; default 2: LIBSVM takes a minute each)
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "alter_psvm/machines.h"
+#include "bagwise/bags/deal.h"
+#include "bagwise/bags/proportions.h"
+#include "bagwise/core/timing.h"
+#include "bagwise/data/generate.h"
+#include "bagwise/methods/alter_psvm/alter_psvm.h"
+#include "bagwise/methods/alter_psvm/runner.h"
+#include "bagwise/methods/alter_psvm/starts.h"
+
+namespace {
+
+using namespace bagwise;
+using namespace bagwise::bench;
+using alter_psvm::Answer;
+
+struct Timed {
+  Answer answer;
+  double seconds = 0;
+};
+
+BaggedData make(GeneratorKind kind, std::size_t bag_size, std::uint64_t seed) {
+  GeneratorOptions options;
+  options.kind = kind;
+  options.source_rows = 2000;
+  options.target_rows = options.test_rows = 2;
+  options.seed = seed;
+  auto data = generate(options);
+  if (!data) std::abort();
+  Rng rng(seed);
+  auto dealt = deal_bags(std::move(data->source), bag_size, rng);
+  if (!dealt) std::abort();
+  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
+  if (!bagged) std::abort();
+  return std::move(*bagged);
+}
+
+Timed alternated(const alter_psvm::Problem& problem, std::unique_ptr<Svm> machine, const Labels& start) {
+  const Stopwatch watch;
+  Watched watched;
+  Timed out;
+  out.answer = alternate(problem, *machine, {start}, {}, watched);
+  out.seconds = watch.seconds();
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int problems = argc > 1 ? std::atoi(argv[1]) : 2;
+  fmt::print(
+      "2,000 x 200, one random start, one thread; objective relative to LIBSVM's (below 0 is better)\n\n");
+  fmt::print("{:<10}{:>5}{:>6}{:>6} |{:>9}{:>8}{:>9} |{:>9}{:>9} |{:>9}{:>9} |{:>9}{:>9}\n", "data", "bags",
+             "C", "C_p", "ours s", "solves", "F", "reheat s", "F", "svm s", "ratio", "linear s", "F");
+  int not_higher = 0, same_not_higher = 0;
+  double least_ratio = 1e300, least_reheated = 1e300;
+  for (int n = 0; n < problems; ++n) {
+    const auto kind = n % 2 == 0 ? GeneratorKind::kGaussian : GeneratorKind::kDocuments;
+    const std::size_t sizes[] = {8, 2, 32, 8, 64};
+    const double costs[] = {1, 0.25, 1, 8};
+    const std::size_t size = sizes[static_cast<std::size_t>(n) / 2 % 5];
+    const double C = costs[static_cast<std::size_t>(n) / 2 % 4], C_p = 10 * C;
+    const BaggedData data = make(kind, size, static_cast<std::uint64_t>(n) / 2 + 1);
+    const alter_psvm::GroupedBags rows = alter_psvm::group(data, {});
+    const alter_psvm::Problem problem{rows.bag_start, rows.data.bags.proportions, C, C_p, 0};
+    Rng rng(1, static_cast<std::uint64_t>(n));
+    const Labels start = alter_psvm::random_labels(rows, rng);
+    const RowsView view = rows.data.features.view();
+
+    const Timed ours = alternated(problem, make_linear_svm(view, 1), start);
+    const Stopwatch watch;
+    alter_psvm::Runner runner(problem, {}, [&] { return make_linear_svm(view, 1); }, 1, {});
+    const Answer reheated = alter_psvm::reheat(runner, ours.answer);
+    const double with_reheating = ours.seconds + watch.seconds();
+    const Timed linear = alternated(problem, make_liblinear(view), start);
+    const Timed svm = alternated(problem, make_libsvm(view), start);
+    const auto above = [&](const Answer& a) { return 100 * (a.objective / svm.answer.objective - 1); };
+    const double ratio = svm.seconds / ours.seconds;
+    fmt::print(
+        "{:<10}{:>5}{:>6g}{:>6g} |{:>9.3f}{:>8}{:>+8.2f}% |{:>9.3f}{:>+8.2f}% |{:>9.2f}{:>8.1f}x "
+        "|{:>9.2f}{:>+8.2f}%\n",
+        kind == GeneratorKind::kGaussian ? "gaussian" : "documents", size, C, C_p, ours.seconds,
+        ours.answer.machines, above(ours.answer), with_reheating, above(reheated), svm.seconds, ratio,
+        linear.seconds, above(linear.answer));
+    std::fflush(stdout);
+    not_higher += above(reheated) <= 0.1 ? 1 : 0;
+    same_not_higher += above(ours.answer) <= 0.1 ? 1 : 0;
+    least_ratio = std::min(least_ratio, ratio);
+    least_reheated = std::min(least_reheated, svm.seconds / with_reheating);
+  }
+  fmt::print(
+      "\nnot higher than LIBSVM's by more than 0.1 %: {} of {} ({} with reheating); at least {:.1f}x faster "
+      "({:.1f}x with reheating)\n",
+      same_not_higher, problems, not_higher, least_ratio, least_reheated);
+  return 0;
+}
