@@ -99,7 +99,7 @@ class Turns {
     point_.alpha = Vector::Constant(n, cost_ / 2);
     point_.mu = Vector::Constant(labelings, 1.0 / static_cast<double>(labelings));
     const double largest = rows_.planes(point_.alpha).rowwise().squaredNorm().maxCoeff();
-    if (largest > 0) point_.alpha *= std::min(1.0, point_.alpha.sum() / largest);
+    if (largest > 0 && std::isfinite(largest)) point_.alpha *= std::min(1.0, point_.alpha.sum() / largest);
     fresh_ = 0;
   }
 
