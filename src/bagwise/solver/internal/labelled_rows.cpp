@@ -25,11 +25,11 @@ LabelledRows::LabelledRows(const LabelledRows& all, std::span<const std::size_t>
 
 RowMatrix LabelledRows::planes(const Vector& alpha) const {
   const RowMatrix signed_alpha = labels_.transpose() * alpha.asDiagonal();
-  return combinations(view_, signed_alpha, threads_);
+  return combinations(view_, signed_alpha, threads_for(work()));
 }
 
 RowMatrix LabelledRows::slopes(const RowMatrix& planes) const {
-  RowMatrix out = products_with(view_, planes, threads_);
+  RowMatrix out = products_with(view_, planes, threads_for(work()));
   out.array() *= labels_.array();
   return out;
 }

@@ -23,7 +23,8 @@ class LabelledRows {
   [[nodiscard]] Eigen::Index features() const { return static_cast<Eigen::Index>(column_count(view_)); }
   [[nodiscard]] const RowsView& view() const { return view_; }
   [[nodiscard]] const RowMatrix& labels() const { return labels_; }
-  [[nodiscard]] unsigned threads() const { return threads_; }
+  // How many threads so many multiplications are worth: starting them costs as much as about a million.
+  [[nodiscard]] unsigned threads_for(double work) const { return work < 4e6 ? 1 : threads_; }
 
   // w_s = sum_j alpha_j y_sj x_j, one row per labeling.
   [[nodiscard]] RowMatrix planes(const Vector& alpha) const;
@@ -31,6 +32,11 @@ class LabelledRows {
   [[nodiscard]] RowMatrix slopes(const RowMatrix& planes) const;
 
  private:
+  // Multiplications of a product with every plane.
+  [[nodiscard]] double work() const {
+    return static_cast<double>(stored_values(view_).size()) * static_cast<double>(labelings());
+  }
+
   std::variant<std::monostate, DenseRows, Csr> own_;
   RowsView view_;
   RowMatrix labels_;

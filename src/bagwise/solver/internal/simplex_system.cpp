@@ -65,7 +65,9 @@ SimplexSystem::SimplexSystem(const LabelledRows& rows, Road road)
                    ? !features_are_cheaper(rows.size(), rows.labelings(), rows.features())
                    : road == Road::kRows) {
   if (by_rows_) {
-    products_ = lower_products(rows.view(), rows.size(), rows.threads());
+    const auto n = static_cast<double>(rows.size());
+    products_ = lower_products(rows.view(), rows.size(),
+                               rows.threads_for(n * n * static_cast<double>(rows.features())));
   } else {
     dense_ = to_dense(rows.view());
     transposed_ = dense_.transpose();
@@ -83,7 +85,8 @@ bool SimplexSystem::factor_rows() {
   const RowMatrix& labels = rows_.labels();
   ColMatrix matrix(n, n);
   const SerialBlas serial;
-  parallel_for(tiles_of(n), rows_.threads(), [&](std::size_t tile) {
+  const double work = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(labels.cols());
+  parallel_for(tiles_of(n), rows_.threads_for(work), [&](std::size_t tile) {
     const auto from = static_cast<Index>(tile * kTile);
     const Index count = std::min(static_cast<Index>(kTile), n - from), rest = n - from;
     const RowMatrix weighted = labels.middleRows(from, count) * mu_.asDiagonal();
@@ -108,7 +111,8 @@ bool SimplexSystem::factor_features() {
     for (Index t = 0; t <= s; ++t) tiles.emplace_back(s, t);
   }
   const SerialBlas serial;
-  parallel_for(tiles.size(), rows_.threads(), [&](std::size_t k) {
+  const auto inner = static_cast<double>(labelings * d);
+  parallel_for(tiles.size(), rows_.threads_for(inner * inner * static_cast<double>(n)), [&](std::size_t k) {
     const auto [s, t] = tiles[k];
     const Vector weight = std::sqrt(mu_[s] * mu_[t]) *
                           rows_.labels().col(s).cwiseProduct(rows_.labels().col(t)).cwiseQuotient(diagonal_);
