@@ -18,7 +18,7 @@ using namespace bagwise::bench;
 const char* name(GeneratorKind kind) { return kind == GeneratorKind::kGaussian ? "gaussian" : "documents"; }
 
 void whole_method() {
-  fmt::print("The whole method, default options (C = 1, epsilon 0.1, gap 1e-6, tolerance 5e-3).\n\n");
+  fmt::print("The whole method, default options (C = 1, epsilon 0.1, gap 1e-6, tolerance 1e-2).\n\n");
   fmt::print("{:<11}{:<10} |{:>7}{:>9}{:>14}{:>10}{:>14}\n", "data", "scale", "rounds", "seconds", "value",
              "gap", "ended");
   for (const auto kind : {GeneratorKind::kGaussian, GeneratorKind::kDocuments}) {

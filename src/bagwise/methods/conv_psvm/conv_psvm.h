@@ -39,7 +39,7 @@ struct ConvPsvmOptions {
   int degree = 3;
   int nystrom = 0;
   double gap = 1e-6;
-  double tolerance = 5e-3;
+  double tolerance = 1e-2;
   int max_rounds = 100;
   Scale scale = Scale::kNone;
 
