@@ -42,6 +42,52 @@ void add_block(const CsrView& rows, std::span<const double> c, std::size_t from,
   }
 }
 
+// For several vectors: fewer rows are worth a thread.
+constexpr std::size_t kBlockOfMany = 512;
+
+void products_block(const DenseView& rows, const RowMatrix& w, std::size_t from, std::size_t count,
+                    RowMatrix& out) {
+  const auto vectors = static_cast<std::size_t>(w.rows());
+  dense_product_transposed(rows.values + from * rows.columns, count, w.data(), vectors, rows.columns,
+                           out.data() + from * vectors);
+}
+
+void products_block(const CsrView& rows, const RowMatrix& w, std::size_t from, std::size_t count,
+                    RowMatrix& out) {
+  for (std::size_t i = from; i < from + count; ++i) {
+    const auto end = static_cast<std::size_t>(rows.start[i + 1]);
+    for (Eigen::Index s = 0; s < w.rows(); ++s) {
+      const double* vector = w.row(s).data();
+      double sum = 0;
+      for (auto k = static_cast<std::size_t>(rows.start[i]); k < end; ++k)
+        sum += rows.values[k] * vector[rows.index[k]];
+      out(static_cast<Eigen::Index>(i), s) = sum;
+    }
+  }
+}
+
+RowMatrix combine_block(const DenseView& rows, const RowMatrix& c, std::size_t from) {
+  RowMatrix out(c.rows(), static_cast<Eigen::Index>(rows.columns));
+  dense_product(c.data(), static_cast<std::size_t>(c.rows()), rows.values + from * rows.columns, rows.columns,
+                static_cast<std::size_t>(c.cols()), out.data());
+  return out;
+}
+
+RowMatrix combine_block(const CsrView& rows, const RowMatrix& c, std::size_t from) {
+  RowMatrix out = RowMatrix::Zero(c.rows(), static_cast<Eigen::Index>(rows.columns));
+  for (Eigen::Index s = 0; s < c.rows(); ++s) {
+    double* sum = out.row(s).data();
+    for (Eigen::Index i = 0; i < c.cols(); ++i) {
+      if (c(s, i) == 0) continue;
+      const auto row = from + static_cast<std::size_t>(i);
+      const auto end = static_cast<std::size_t>(rows.start[row + 1]);
+      for (auto k = static_cast<std::size_t>(rows.start[row]); k < end; ++k)
+        sum[rows.index[k]] += c(s, i) * rows.values[k];
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void multiply_block(const RowsView& rows, std::size_t from, const VectorRef& x, std::span<double> out) {
@@ -77,6 +123,40 @@ Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsi
       const std::size_t from = (first + b) * kBlockRows;
       const auto part = c.subspan(from, std::min(kBlockRows, c.size() - from));
       add_block(rows, from, part, parts[b]);
+    });
+    for (std::size_t b = 0; b < count; ++b) out += parts[b];
+  }
+  return out;
+}
+
+RowMatrix products_with(const RowsView& rows, const RowMatrix& w, unsigned threads) {
+  const std::size_t n = row_count(rows);
+  assert(static_cast<std::size_t>(w.cols()) == column_count(rows));
+  RowMatrix out(static_cast<Eigen::Index>(n), w.rows());
+  const SerialBlas serial;
+  parallel_for((n + kBlockOfMany - 1) / kBlockOfMany, threads, [&](std::size_t b) {
+    const std::size_t from = b * kBlockOfMany;
+    std::visit(
+        [&](const auto& view) { products_block(view, w, from, std::min(kBlockOfMany, n - from), out); },
+        rows);
+  });
+  return out;
+}
+
+RowMatrix combinations(const RowsView& rows, const RowMatrix& c, unsigned threads) {
+  const std::size_t n = row_count(rows);
+  assert(static_cast<std::size_t>(c.cols()) == n);
+  const std::size_t blocks = (n + kBlockOfMany - 1) / kBlockOfMany;
+  RowMatrix out = RowMatrix::Zero(c.rows(), static_cast<Eigen::Index>(column_count(rows)));
+  std::vector<RowMatrix> parts(std::min(blocks, kBlocksAtOnce));
+  const SerialBlas serial;
+  for (std::size_t first = 0; first < blocks; first += kBlocksAtOnce) {
+    const std::size_t count = std::min(kBlocksAtOnce, blocks - first);
+    parallel_for(count, threads, [&](std::size_t b) {
+      const std::size_t from = (first + b) * kBlockOfMany;
+      const RowMatrix part = c.middleCols(static_cast<Eigen::Index>(from),
+                                          static_cast<Eigen::Index>(std::min(kBlockOfMany, n - from)));
+      parts[b] = std::visit([&](const auto& view) { return combine_block(view, part, from); }, rows);
     });
     for (std::size_t b = 0; b < count; ++b) out += parts[b];
   }

@@ -13,6 +13,12 @@ void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, u
 // out = sum_i c[i] rows_i, added in fixed blocks and in their order.
 Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsigned threads = 1);
 
+// The same for several vectors at once, in blocks of their own.
+// out(i, s) = rows_i . w_s for the rows w_s of `w`.
+RowMatrix products_with(const RowsView& rows, const RowMatrix& w, unsigned threads = 1);
+// out_s = sum_i c(s, i) rows_i: one row for each of `c`, which has a column per row of the table.
+RowMatrix combinations(const RowsView& rows, const RowMatrix& c, unsigned threads = 1);
+
 // The same for the rows from `from` on, as many as `out` or `c` has, on the calling thread: for those who do
 // more with a block while it is in the cache. They hold a SerialBlas.
 void multiply_block(const RowsView& rows, std::size_t from, const VectorRef& x, std::span<double> out);

@@ -109,3 +109,37 @@ TEST_CASE("kernels: 1, 2 and 4 threads give the same bits, and the right ones", 
     }
   }
 }
+
+TEST_CASE("kernels: products of several vectors agree with those of one, on any number of threads",
+          "[linalg][kernels]") {
+  Rng rng(4);
+  for (const std::size_t rows : {0U, 1U, 7U, 511U, 512U, 513U, 1700U}) {
+    for (const std::size_t columns : {1U, 5U, 33U}) {
+      for (const std::size_t count : {1U, 2U, 9U}) {
+        CAPTURE(rows, columns, count);
+        const Both table = random_table(rows, columns, rng);
+        const auto index = [](std::size_t k) { return static_cast<Eigen::Index>(k); };
+        bagwise::RowMatrix w(index(count), index(columns)), c(index(count), index(rows));
+        for (double& x : w.reshaped()) x = rng.normal();
+        for (double& x : c.reshaped()) x = rng.below(4) == 0 ? 0.0 : rng.normal();
+        for (const RowsView& view : {RowsView(table.dense.view()), RowsView(table.sparse.view())}) {
+          const bagwise::RowMatrix products = bagwise::products_with(view, w);
+          const bagwise::RowMatrix sums = bagwise::combinations(view, c);
+          REQUIRE(products.rows() == index(rows));
+          REQUIRE(products.cols() == index(count));
+          for (std::size_t s = 0; s < count; ++s) {
+            std::vector<double> one(rows);
+            bagwise::multiply(view, w.row(index(s)).transpose(), one);
+            for (std::size_t i = 0; i < rows; ++i)
+              CHECK(products(index(i), index(s)) == Approx(one[i]).margin(1e-12));
+            const std::vector<double> own(c.row(index(s)).data(), c.row(index(s)).data() + rows);
+            const Vector sum = bagwise::multiply_transposed(view, own);
+            CHECK((sums.row(index(s)).transpose() - sum).norm() <= 1e-12 * (1 + sum.norm()));
+          }
+          CHECK(products == bagwise::products_with(view, w, 3));
+          CHECK(sums == bagwise::combinations(view, c, 3));
+        }
+      }
+    }
+  }
+}

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bagwise/methods/alter_psvm/alter_psvm.h"
+#include "bagwise/methods/conv_psvm/conv_psvm.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/mean_map/mean_map.h"
 #include "bagwise/methods/tl_llp/tl_llp.h"
@@ -11,7 +12,7 @@ namespace bagwise {
 
 const std::vector<Method>& methods() {
   static const std::vector<Method> kAll = {tl_llp_method(), inv_cal_method(), mean_map_method(),
-                                           alter_psvm_method()};
+                                           alter_psvm_method(), conv_psvm_method()};
   return kAll;
 }
 

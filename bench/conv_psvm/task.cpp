@@ -1,0 +1,78 @@
+#include "conv_psvm/task.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "bagwise/bags/deal.h"
+#include "bagwise/linalg/kernels.h"
+#include "bagwise/methods/grouped_rows.h"
+#include "bagwise/methods/inv_cal/inv_cal.h"
+
+namespace bagwise::bench {
+
+BaggedData make_task(GeneratorKind kind) {
+  GeneratorOptions options = generator_preset(kind, GeneratorPreset::kRelated, 1);
+  options.source_rows = 2;
+  options.target_rows = 2000;
+  options.test_rows = 2;
+  auto data = generate(options);
+  if (!data) std::abort();
+  Rng rng(1);
+  auto dealt = deal_bags(std::move(data->target), 8, rng);
+  if (!dealt) std::abort();
+  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
+  if (!bagged) std::abort();
+  return std::move(*bagged);
+}
+
+DenseTask dense_task(const BaggedData& data) {
+  GroupedRows grouped = group_rows(data, {});
+  DenseTask out{DenseRows(grouped.rows.rows(), grouped.rows.columns()), std::move(grouped.bag_start),
+                data.bags.proportions};
+  const RowsView view = grouped.rows.view();
+  for (std::size_t j = 0; j < out.rows.columns(); ++j) {
+    Vector axis = Vector::Zero(static_cast<Eigen::Index>(out.rows.columns()));
+    axis[static_cast<Eigen::Index>(j)] = 1;
+    std::vector<double> column(out.rows.rows());
+    multiply(view, axis, column);
+    for (std::size_t i = 0; i < column.size(); ++i) out.rows(i, j) = column[i];
+  }
+  return out;
+}
+
+Cuts make_cuts(const DenseTask& task, const ConvPsvmOptions& options) {
+  BaggedData data;
+  data.features = Features(task.rows);
+  for (std::size_t j = 0; j < task.rows.columns(); ++j) data.feature_names.emplace_back(1, 'x');
+  for (std::size_t k = 0; k < task.proportions.size(); ++k) {
+    data.bags.names.emplace_back(1, 'b');
+    data.bags.proportions.push_back(task.proportions[k]);
+    data.bag_of_row.insert(data.bag_of_row.end(), task.bag_start[k + 1] - task.bag_start[k],
+                           static_cast<std::uint32_t>(k));
+  }
+  const auto fit = fit_inv_cal({"target", reduce(data)}, {}, {});
+  if (!fit) std::abort();
+  const std::vector<double>& w = fit->model.tasks[0].weights;
+  std::vector<double> scores(task.rows.rows());
+  multiply(task.rows.view(), Eigen::Map<const Vector>(w.data(), static_cast<Eigen::Index>(w.size())), scores);
+  const FeasibleLabels feasible(task.bag_start, task.proportions, options.epsilon);
+  return cutting_planes(task.rows.view(), task.rows.columns(), feasible, feasible.best(scores), options, {});
+}
+
+double master_value(const DenseTask& task, std::span<const Labels> labels, double cost,
+                    const MasterAnswer& answer) {
+  double sum = 0;
+  std::vector<double> f(task.rows.rows(), 0.0);
+  for (std::size_t s = 0; s < labels.size(); ++s) {
+    const auto u = answer.u.row(static_cast<Eigen::Index>(s));
+    if (answer.mu[s] > 0) sum += u.squaredNorm() / answer.mu[s] / 2;
+    for (std::size_t j = 0; j < f.size(); ++j) {
+      for (std::size_t c = 0; c < task.rows.columns(); ++c)
+        f[j] += labels[s][j] * u[static_cast<Eigen::Index>(c)] * task.rows(j, c);
+    }
+  }
+  for (const double value : f) sum += cost * std::max(0.0, 1 - value);
+  return sum;
+}
+
+}  // namespace bagwise::bench
