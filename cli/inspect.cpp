@@ -141,6 +141,8 @@ std::string training_text(const TrainingReport& report) {
     out +=
         fmt::format("  rounds        {} (objective {})\n", report.rounds, history(report.objective_history));
   }
+  if (const std::string line = starts_line(report); !line.empty())
+    out += fmt::format("  starts        {}\n", line);
   out += fmt::format("  ended         {}\n  seed          {}\n", report.termination, report.seed);
   for (const std::string& warning : report.warnings)
     out += fmt::format("  warning: {}\n", printable(warning));

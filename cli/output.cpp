@@ -20,7 +20,12 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
-Error output_fault() { return {fmt::format("cannot write: {}", std::strerror(errno)), "standard output"}; }
+// Why the first write to standard output that failed did so; 0: none did. A long text fails before its end.
+int first_fault = 0;
+
+Error output_fault(int why) {
+  return {fmt::format("cannot write: {}", std::strerror(why)), "standard output"};
+}
 
 }  // namespace
 
@@ -47,12 +52,15 @@ Result<void> check_json_output(bool json, const std::string& output, std::string
       fmt::format("--json: the output already goes to standard output; give it a file with {}", option)};
 }
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() && first_fault == 0) first_fault = errno;
+}
 
 Result<void> finish_output() {
-  errno = EIO;  // in case an earlier, unchecked write failed
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return output_fault();
-  return {};
+  if (std::fflush(stdout) != 0 && first_fault == 0) first_fault = errno;
+  if (std::ferror(stdout) != 0 && first_fault == 0) first_fault = EIO;  // of a write that nobody checked
+  if (first_fault == 0) return {};
+  return output_fault(first_fault);
 }
 
 Result<void> check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
@@ -86,7 +94,7 @@ Result<Sink> Sink::open(const std::string& path) {
 
 Result<void> Sink::write(std::string_view bytes) {
   if (file_) return file_->write(bytes);
-  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) return output_fault();
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) return output_fault(errno);
   return {};
 }
 

@@ -121,6 +121,8 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
   }
   if (const std::string line = uncertainty_line(report); !line.empty())
     out += fmt::format("  uncertainty   {}\n", line);
+  if (const std::string line = starts_line(report); !line.empty())
+    out += fmt::format("  starts        {}\n", line);
   if (const std::string line = transfer_line(report); !line.empty())
     out += fmt::format("  transfer      {}\n", line);
   out +=

@@ -38,6 +38,18 @@ std::string uncertainty_line(const TrainingReport& report) {
                      count_of(target.bag_names.size(), "bag", "bags"), bags_at_bound(target));
 }
 
+std::string starts_line(const TrainingReport& report) {
+  if (report.starts.empty()) return "";
+  const auto [low, high] = std::minmax_element(
+      report.starts.begin(), report.starts.end(),
+      [](const StartReport& a, const StartReport& b) { return a.objective < b.objective; });
+  const std::string reached = low->objective == high->objective
+                                  ? fmt::format("reached {:.6g}", low->objective)
+                                  : fmt::format("reached {:.6g} ({}) to {:.6g} ({})", low->objective,
+                                                printable(low->init), high->objective, printable(high->init));
+  return fmt::format("{} {}", count_of(report.starts.size(), "start", "starts"), reached);
+}
+
 std::string transfer_line(const TrainingReport& report) {
   if (!report.shared_norm || report.tasks.size() < 2) return "";
   const TaskReport& target = report.tasks.back();

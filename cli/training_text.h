@@ -10,6 +10,9 @@ namespace bagwise::cli {
 // "18 rounds", and how the bags stand: moved by uncertainty, at their bound. Empty where nothing can move.
 std::string uncertainty_line(const TrainingReport& report);
 
+// "11 starts reached 15.1 (inv-cal) to 15.4 (random)". Empty for methods with one start.
+std::string starts_line(const TrainingReport& report);
+
 // One line: how much of the target's plane is shared, and the angle to each source. Empty without sources.
 std::string transfer_line(const TrainingReport& report);
 

@@ -31,8 +31,8 @@ inline std::vector<std::pair<std::string_view, Init>> names(Init) {
 }
 
 struct AlterPsvmOptions {
-  double C = 1;
-  double C_p = 10;
+  double C = 0.1;
+  double C_p = 1;
   double epsilon = 0;
   Init init = Init::kBoth;
   int restarts = 10;

@@ -189,8 +189,7 @@ Result<Fit> fit_mean_map(const TrainingTask& target, const MeanMapOptions& optio
 Method mean_map_method() {
   return make_method<MeanMapOptions>({
       .name = "mean-map",
-      .summary =
-          "logistic regression from class means that least squares finds in the bags (Quadrianto 2009)",
+      .summary = "logistic regression from class means that the bags tell (Quadrianto et al. 2009)",
       .fit = [](std::span<const TrainingTask> tasks, const MeanMapOptions& options,
                 const Context& context) { return fit_mean_map(tasks[0], options, context); },
       .needs_instances = [](const MeanMapOptions&) { return true; },

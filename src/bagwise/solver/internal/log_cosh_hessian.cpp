@@ -24,23 +24,6 @@ void write_row(const LogCoshProblem& problem, const DenseView& rows, std::size_t
   out.array() *= as_vector(problem.factor).array();
 }
 
-void gather(const DenseView& rows, const std::vector<std::size_t>& which, DenseRows& out) {
-  out = DenseRows(rows.columns);
-  double* place = out.append(which.size());
-  for (const std::size_t i : which) place = std::ranges::copy(rows.row(i), place).out;
-}
-void gather(const CsrView& rows, const std::vector<std::size_t>& which, Csr& out) {
-  out = {};
-  out.columns = rows.columns;
-  for (const std::size_t i : which) {
-    const auto begin = static_cast<std::size_t>(rows.start[i]);
-    const auto count = static_cast<std::size_t>(rows.start[i + 1]) - begin;
-    std::ranges::copy(rows.index.subspan(begin, count), std::back_inserter(out.index));
-    std::ranges::copy(rows.values.subspan(begin, count), std::back_inserter(out.values));
-    out.start.push_back(static_cast<std::int64_t>(out.values.size()));
-  }
-}
-
 // Adds x_j to `sums` and x_j^2 to `squares` over rows [from, to), and sets |x_j|^2, all without the constant.
 // Of sparse rows only what stored values add to a row of zeros.
 struct Moments {
@@ -139,10 +122,10 @@ void LogCoshHessian::take(std::span<const double> curvature) {
   few_curvature_.clear();
   for (const std::size_t i : which) few_curvature_.push_back(curvature[i]);
   if (const auto* dense = std::get_if<DenseView>(&all_.view())) {
-    gather(*dense, which, dense_);
+    dense_ = take_rows(*dense, which);
     few_.emplace(dense_.view(), all_.threads());
   } else {
-    gather(std::get<CsrView>(all_.view()), which, sparse_);
+    sparse_ = take_rows(std::get<CsrView>(all_.view()), which);
     few_.emplace(sparse_.view(), all_.threads());
   }
   curvature_ = few_curvature_;
