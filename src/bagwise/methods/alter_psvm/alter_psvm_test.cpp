@@ -1,5 +1,6 @@
 #include "bagwise/methods/alter_psvm/alter_psvm.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -59,6 +60,9 @@ TEST_CASE("alter_psvm: the objective is the stated problem's at the model, label
     CHECK(report.termination == "converged");
     CHECK(report.objective == Approx(brute_objective(data, fitted->model, options)).epsilon(1e-8));
     CHECK(report.objective_history.back() == Approx(report.objective).epsilon(1e-12));
+    CHECK(report.rounds == static_cast<int>(report.objective_history.size()));
+    CHECK(report.solver_steps.size() == report.objective_history.size());
+    CHECK(std::is_sorted(report.objective_history.rbegin(), report.objective_history.rend()));
     CHECK(*report.relative_gap <= 1e-6);
     CHECK(*report.dual_objective <= *report.convex_objective);
     REQUIRE(report.starts.size() == 4);

@@ -47,7 +47,7 @@ struct Answer {
   Labels labels;
   SvmSolution machine;
   double objective = 0;         // F
-  std::vector<double> history;  // F after every round at the last C; never rises
+  std::vector<double> history;  // F after every round at the last C (then every reheating); never rises
   std::vector<int> steps;       // of the machine of each
   int machines = 0;             // solved in all
   End end = End::kConverged;

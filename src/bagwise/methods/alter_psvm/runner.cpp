@@ -56,6 +56,11 @@ Answer reheat(const Runner& runner, Answer best) {
       if (stopped) best.end = End::kStopped;
       break;
     }
+    // What the run before came to stands first, then one value for every sweep.
+    best.history.push_back(found.objective);
+    best.steps.push_back(found.steps.empty() ? 0 : found.steps.back());
+    found.history = std::move(best.history);
+    found.steps = std::move(best.steps);
     best = std::move(found);
   }
   return best;
