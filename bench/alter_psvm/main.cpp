@@ -74,11 +74,11 @@ void compare(int problems, std::size_t rows_wanted, std::size_t features) {
     const std::size_t size = kSizes[pair % 5];
     const double C = kCosts[pair % 4], C_p = 10 * C;
     const BaggedData data = make(kind, rows_wanted, features, size, pair + 1);
-    const alter_psvm::GroupedBags rows = alter_psvm::group(data, {});
-    const alter_psvm::Problem problem{rows.bag_start, rows.data.bags.proportions, C, C_p, 0};
+    const GroupedRows rows = group_rows(data, {});
+    const alter_psvm::Problem problem{rows.bag_start, rows.proportions(), C, C_p, 0};
     Rng rng(1, static_cast<std::uint64_t>(n));
     const Labels start = alter_psvm::random_labels(rows, rng);
-    const RowsView view = rows.data.features.view();
+    const RowsView view = rows.rows();
 
     const Timed ours = alternated(problem, make_linear_svm(view, 1), start);
     const Stopwatch watch;

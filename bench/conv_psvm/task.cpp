@@ -27,9 +27,9 @@ BaggedData make_task(GeneratorKind kind) {
 
 DenseTask dense_task(const BaggedData& data) {
   GroupedRows grouped = group_rows(data, {});
-  DenseTask out{DenseRows(grouped.rows.rows(), grouped.rows.columns()), std::move(grouped.bag_start),
-                data.bags.proportions};
-  const RowsView view = grouped.rows.view();
+  DenseTask out{DenseRows(grouped.data.features.rows(), grouped.data.features.columns()),
+                std::move(grouped.bag_start), data.bags.proportions};
+  const RowsView view = grouped.rows();
   for (std::size_t j = 0; j < out.rows.columns(); ++j) {
     Vector axis = Vector::Zero(static_cast<Eigen::Index>(out.rows.columns()));
     axis[static_cast<Eigen::Index>(j)] = 1;

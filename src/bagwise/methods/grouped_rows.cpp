@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "bagwise/bags/rows_by_bag.h"
 #include "bagwise/methods/scaling.h"
@@ -40,20 +41,40 @@ Features scaled(const Scaling& scaling, Csr rows) {
   return scaled_rows(scaling, rows.view(), 0, rows.rows());
 }
 
+// The place of each bag where they are sorted by name.
+std::vector<std::uint32_t> places_by_name(const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> order(names.size()), place(names.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) { return names[a] < names[b]; });
+  for (std::uint32_t k = 0; k < order.size(); ++k) place[order[k]] = k;
+  return place;
+}
+
 }  // namespace
 
 GroupedRows group_rows(const BaggedData& data, const Scaling& scaling) {
-  RowsByBag order(data.bag_of_row, data.bags.size());
   GroupedRows out;
+  const std::vector<std::uint32_t> place = places_by_name(data.bags.names);
+  out.data.feature_names = data.feature_names;
+  out.data.bags = data.bags;
+  for (std::size_t k = 0; k < place.size(); ++k) {
+    out.data.bags.names[place[k]] = data.bags.names[k];
+    out.data.bags.proportions[place[k]] = data.bags.proportions[k];
+  }
+  std::vector<std::uint32_t> bag_of_row;
+  for (const std::uint32_t bag : data.bag_of_row) bag_of_row.push_back(place[bag]);
+  RowsByBag order(bag_of_row, data.bags.size());
   std::visit(
       [&](const auto& rows) {
         for (std::size_t k = 0; k < order.bags(); ++k) {
           std::ranges::sort(std::span(order.row).subspan(order.start[k], order.size(k)),
                             [&](std::size_t a, std::size_t b) { return comes_before(rows, a, b); });
         }
-        out.rows = scaled(scaling, take_rows(rows, order.row));
+        out.data.features = scaled(scaling, take_rows(rows, order.row));
       },
       data.features.view());
+  for (std::size_t k = 0; k < order.bags(); ++k)
+    out.data.bag_of_row.insert(out.data.bag_of_row.end(), order.size(k), static_cast<std::uint32_t>(k));
   out.bag_start = std::move(order.start);
   return out;
 }

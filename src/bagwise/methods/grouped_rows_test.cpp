@@ -80,9 +80,25 @@ TEST_CASE("grouped_rows: any order of the rows, dense or sparse, gives the same 
     const GroupedRows once = group_rows(data, {});
     for (const BaggedData& other : {permuted(data, rng), sparse(data), sparse(permuted(data, rng))}) {
       const GroupedRows again = group_rows(other, {});
-      CHECK(table(again.rows) == table(once.rows));
+      CHECK(table(again.data.features) == table(once.data.features));
       CHECK(again.bag_start == once.bag_start);
     }
+  }
+}
+
+TEST_CASE("grouped_rows: bags stand by name, with their proportions and rows", "[methods][grouped_rows]") {
+  Rng rng(5);
+  const BaggedData data = make(rng, 30);
+  BaggedData turned = data;  // r, p, q
+  turned.bags = {{"r", "p", "q"}, {0.9, 0.1, 0.5}};
+  for (auto& bag : turned.bag_of_row) bag = (bag + 1) % 3;
+  const GroupedRows a = group_rows(data, {}), b = group_rows(turned, {});
+  CHECK(b.data.bags.names == std::vector<std::string>{"p", "q", "r"});
+  CHECK(b.data.bags.proportions == std::vector<double>{0.1, 0.5, 0.9});
+  CHECK(table(b.data.features) == table(a.data.features));
+  CHECK(b.bag_start == a.bag_start);
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t i = b.bag_start[k]; i < b.bag_start[k + 1]; ++i) CHECK(b.data.bag_of_row[i] == k);
   }
 }
 
@@ -93,7 +109,7 @@ TEST_CASE("grouped_rows: every bag has its own rows, scaled", "[methods][grouped
   const auto rows = table(data.features);
   for (const BaggedData& given : {data, sparse(data)}) {
     const GroupedRows grouped = group_rows(given, scaling);
-    const auto found = table(grouped.rows);
+    const auto found = table(grouped.data.features);
     REQUIRE(grouped.bags() == 3);
     for (std::size_t k = 0; k < 3; ++k) {
       std::vector<std::vector<double>> expected,

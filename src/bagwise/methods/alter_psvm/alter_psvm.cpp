@@ -13,6 +13,7 @@
 #include "bagwise/methods/bag_sigmoid.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/single_rows.h"
 
 namespace bagwise {
 namespace {
@@ -21,7 +22,7 @@ using alter_psvm::Answer;
 using alter_psvm::End;
 
 // The rows as the machines see them, by bag.
-struct Rows : alter_psvm::GroupedBags {
+struct Rows : GroupedRows {
   KernelFunction kernel;
   std::optional<NystromMap> map;  // with landmarks
   RowMatrix mapped;               // the rows in the map's coordinates
@@ -36,7 +37,7 @@ struct Rows : alter_psvm::GroupedBags {
 
 Rows make_rows(const BaggedData& data, const Scaling& scaling, const FeatureMoments& moments,
                const KernelChoice& choice, const Context& context) {
-  Rows out{alter_psvm::group(data, scaling), kernel_function(choice, moments, scaling), {}, {}};
+  Rows out{group_rows(data, scaling), kernel_function(choice, moments, scaling), {}, {}};
   if (choice.nystrom > 0) {
     const RowsView views[] = {out.data.features.view()};
     out.map = fit_nystrom(out.kernel, views, {}, static_cast<std::size_t>(choice.nystrom), context.seed);
@@ -54,12 +55,8 @@ Result<std::vector<NamedStart>> make_starts(const Rows& rows, const AlterPsvmOpt
                                             const Context& context) {
   std::vector<NamedStart> out;
   if (options.init != Init::kRandom) {
-    InvCalOptions how;  // on rows that are scaled already
-    how.kernel = options.kernel;
-    how.degree = options.degree;
-    how.nystrom = options.nystrom;
-    if (!options.kernel_choice().is_linear()) how.gamma = rows.kernel.gamma;
-    auto labels = alter_psvm::inv_cal_labels(rows, how, context);
+    auto labels =
+        alter_psvm::inv_cal_labels(rows, inv_cal_start(options.kernel_choice(), rows.kernel), context);
     if (!labels) return labels.error();
     out.push_back({"inv-cal", std::move(*labels)});
   }
@@ -73,7 +70,7 @@ Result<std::vector<NamedStart>> make_starts(const Rows& rows, const AlterPsvmOpt
 // The answer of the best start, reheated if that is asked for; what each start came to goes to `reports`.
 Answer find_best(const Rows& rows, std::vector<NamedStart> starts, const AlterPsvmOptions& options,
                  const Context& context, std::vector<StartReport>& reports) {
-  const alter_psvm::Problem problem{rows.bag_start, rows.data.bags.proportions, options.C, options.C_p,
+  const alter_psvm::Problem problem{rows.bag_start, rows.proportions(), options.C, options.C_p,
                                     options.epsilon};
   const unsigned threads = context.threads == 0 ? default_threads() : context.threads;
   const auto within = static_cast<unsigned>(std::max<std::size_t>(1, threads / starts.size()));
@@ -114,16 +111,10 @@ void set_plane(const Rows& rows, const SvmSolution& machine, const std::string& 
   TaskModel task{name, {}, machine.bias, {}};
   if (rows.linear()) {
     task.weights.assign(machine.weights.data(), machine.weights.data() + machine.weights.size());
+    model.tasks = {std::move(task)};
   } else {
-    std::vector<std::size_t> support;
-    for (std::size_t i = 0; i < machine.beta.size(); ++i) {
-      if (machine.beta[i] == 0) continue;
-      support.push_back(i);
-      task.weights.push_back(machine.beta[i]);
-    }
-    model.expansion = Expansion{rows.kernel, take_rows(rows.view(), support)};
+    set_row_weights(rows.kernel, rows.view(), machine.beta, std::move(task), model);
   }
-  model.tasks = {std::move(task)};
 }
 
 TrainingReport report_of(const Answer& answer, const AlterPsvmOptions& options, const ReducedBags& data,
@@ -147,18 +138,12 @@ TrainingReport report_of(const Answer& answer, const AlterPsvmOptions& options, 
 
 Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& options,
                            const Context& context) {
-  if (const auto faults = validate(options); !faults.empty())
-    return Error{fmt::format("{}", fmt::join(faults, "; "))};
-  const KernelChoice choice = options.kernel_choice();
-  if (auto checked = check_kernel_choice(choice); !checked) return checked.error();
-  if (auto checked = check_rows_at_hand({&target, 1}, context); !checked) return checked.error();
-  const ReducedBags& data = target.reduced;
-  if (auto checked = check_target_bags(data); !checked) return checked.error();
-  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names);
+  const auto scaling = check_and_scale(target, options, context);
   if (!scaling) return scaling.error();
+  const ReducedBags& data = target.reduced;
 
   const Stopwatch watch;
-  const Rows rows = make_rows(*target.rows, *scaling, data.moments, choice, context);
+  const Rows rows = make_rows(*target.rows, *scaling, data.moments, options.kernel_choice(), context);
   auto starts = make_starts(rows, options, context);
   if (!starts) return starts.error();
   std::vector<StartReport> reports;
@@ -177,8 +162,7 @@ Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& o
   fit.model.features = data.feature_names;
   fit.model.scaling = *scaling;
   if (rows.map) use_landmarks(*rows.map, data.feature_names, *scaling, fit.model);
-  fit.model.tasks[0].probability =
-      fit_bag_sigmoid(machine.values, rows.bag_start, rows.data.bags.proportions);
+  fit.model.tasks[0].probability = fit_bag_sigmoid(machine.values, rows.bag_start, rows.proportions());
   fit.solve_seconds = watch.seconds();
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;

@@ -5,16 +5,15 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "bagwise/core/timing.h"
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/bag_sigmoid.h"
 #include "bagwise/methods/grouped_rows.h"
-#include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/single_rows.h"
 
 namespace bagwise {
 namespace {
@@ -30,48 +29,18 @@ DenseView view_of(const RowMatrix& rows) {
   return {rows.data(), static_cast<std::size_t>(rows.rows()), static_cast<std::size_t>(rows.cols())};
 }
 
-// The rows as the rounds see them: by bag, bags by name, in the coordinates of an explicit map.
-struct MappedRows {
-  Features raw;  // as scaled
-  std::vector<std::size_t> bag_start;
-  Bags bags;
+// The rows as the rounds see them: in the coordinates of an explicit map.
+struct MappedRows : GroupedRows {
   RowMatrix mapped;               // phi(x_j), unless the kernel is linear
   std::optional<NystromMap> map;  // with landmarks
   ColMatrix rotation;             // with landmarks: from the map's coordinates to these
   std::size_t coordinates = 0;    // that give candidates
 
   [[nodiscard]] RowsView view() const {
-    if (mapped.size() == 0) return raw.view();
+    if (mapped.size() == 0) return rows();
     return view_of(mapped);
   }
 };
-
-// Rows grouped by bag, the bags by name: neither the order of rows nor that of bags changes a bit.
-MappedRows rows_by_name(const BaggedData& data, const Scaling& scaling) {
-  MappedRows out;
-  const std::size_t bags = data.bags.size();
-  std::vector<std::uint32_t> order(bags), place(bags);
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(
-      order, [&](std::uint32_t a, std::uint32_t b) { return data.bags.names[a] < data.bags.names[b]; });
-  for (std::size_t k = 0; k < bags; ++k) {
-    place[order[k]] = static_cast<std::uint32_t>(k);
-    out.bags.names.push_back(data.bags.names[order[k]]);
-    out.bags.proportions.push_back(data.bags.proportions[order[k]]);
-  }
-  GroupedRows grouped;
-  if (std::ranges::is_sorted(order)) {
-    grouped = group_rows(data, scaling);
-  } else {
-    BaggedData sorted = data;
-    for (auto& bag : sorted.bag_of_row) bag = place[bag];
-    grouped = group_rows(sorted, scaling);
-  }
-  out.raw = std::move(grouped.rows);
-  out.bag_start = std::move(grouped.bag_start);
-  out.coordinates = out.raw.columns();
-  return out;
-}
 
 // Eigenvectors, largest eigenvalue first, without those that hold rounding errors.
 struct Axes {
@@ -94,7 +63,7 @@ Axes principal_axes(const ColMatrix& matrix) {
 // phi = U sqrt(L) for the kernel matrix U L U' of all rows.
 void map_by_kernel(const KernelFunction& kernel, MappedRows& rows) {
   RowMatrix matrix;
-  kernel_block(kernel, rows.raw.view(), rows.raw.view(), matrix);
+  kernel_block(kernel, rows.rows(), rows.rows(), matrix);
   const Axes axes = principal_axes(matrix);
   rows.mapped = axes.vectors * axes.values.cwiseSqrt().asDiagonal();
   rows.coordinates = axes.holding;
@@ -103,39 +72,13 @@ void map_by_kernel(const KernelFunction& kernel, MappedRows& rows) {
 // Landmarks, turned to the principal axes of the mapped rows (about the origin).
 void map_by_landmarks(const KernelFunction& kernel, std::size_t count, const Context& context,
                       MappedRows& rows) {
-  const RowsView views[] = {rows.raw.view()};
+  const RowsView views[] = {rows.rows()};
   rows.map = fit_nystrom(kernel, views, {}, count, context.seed);
   const RowMatrix mapped = map_rows(*rows.map, {}, views[0], context.threads);
   const Axes axes = principal_axes(mapped.transpose() * mapped);
   rows.rotation = axes.vectors;
   rows.mapped = mapped * axes.vectors;
   rows.coordinates = axes.holding;
-}
-
-// In every bag the rows that InvCal, on the mapped rows, scores highest.
-Result<Labels> first_labels(const MappedRows& rows, const FeasibleLabels& feasible, const Context& context) {
-  BaggedData data;
-  if (rows.mapped.size() == 0) {
-    data.features = rows.raw;
-  } else {
-    DenseRows copy(static_cast<std::size_t>(rows.mapped.cols()));
-    std::copy_n(rows.mapped.data(), rows.mapped.size(),
-                copy.append(static_cast<std::size_t>(rows.mapped.rows())));
-    data.features = std::move(copy);
-  }
-  for (std::size_t j = 0; j < data.features.columns(); ++j)
-    data.feature_names.push_back(fmt::format("{}", j));
-  data.bags = rows.bags;
-  for (std::size_t k = 0; k + 1 < rows.bag_start.size(); ++k)
-    data.bag_of_row.insert(data.bag_of_row.end(), rows.bag_start[k + 1] - rows.bag_start[k],
-                           static_cast<std::uint32_t>(k));
-  const auto fit = fit_inv_cal({"target", reduce(data, context.threads)}, {}, context);
-  if (!fit) return fit.error();
-  const std::vector<double>& w = fit->model.tasks[0].weights;
-  std::vector<double> scores(data.bag_of_row.size());
-  multiply(rows.view(), Eigen::Map<const Vector>(w.data(), static_cast<Index>(w.size())), scores,
-           context.threads);
-  return feasible.best(scores);
 }
 
 const char* end_name(CutsEnd end) {
@@ -181,7 +124,7 @@ Vector set_classifier(const MappedRows& rows, const KernelFunction& kernel, cons
   const std::span<const double> weights(weight.data(), static_cast<std::size_t>(n));
   Vector w = multiply_transposed(rows.view(), weights, threads), f(n);
   multiply(rows.view(), w, {f.data(), static_cast<std::size_t>(n)}, threads);
-  if (opposite_fits_better(f, rows.bag_start, rows.bags.proportions)) {
+  if (opposite_fits_better(f, rows.bag_start, rows.proportions())) {
     weight = -weight;
     w = -w;
     f = -f;
@@ -193,13 +136,9 @@ Vector set_classifier(const MappedRows& rows, const KernelFunction& kernel, cons
     const Vector unturned = rows.rotation * w;
     task.weights.assign(unturned.begin(), unturned.end());
   } else {
-    std::vector<std::size_t> support;
-    for (Index j = 0; j < n; ++j) {
-      if (weight[j] == 0) continue;
-      support.push_back(static_cast<std::size_t>(j));
-      task.weights.push_back(weight[j]);
-    }
-    model.expansion = Expansion{kernel, take_rows(rows.raw.view(), support)};
+    set_row_weights(kernel, rows.rows(), {weight.data(), static_cast<std::size_t>(n)}, std::move(task),
+                    model);
+    return f;
   }
   model.tasks = {std::move(task)};
   return f;
@@ -209,19 +148,14 @@ Vector set_classifier(const MappedRows& rows, const KernelFunction& kernel, cons
 
 Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& options,
                           const Context& context) {
-  if (const auto faults = validate(options); !faults.empty())
-    return Error{fmt::format("{}", fmt::join(faults, "; "))};
-  const KernelChoice choice = options.kernel_choice();
-  if (auto checked = check_kernel_choice(choice); !checked) return checked.error();
-  if (auto checked = check_rows_at_hand({&target, 1}, context); !checked) return checked.error();
-  const ReducedBags& data = target.reduced;
-  if (auto checked = check_target_bags(data); !checked) return checked.error();
-  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names);
+  const auto scaling = check_and_scale(target, options, context);
   if (!scaling) return scaling.error();
+  const ReducedBags& data = target.reduced;
 
   const Stopwatch watch;
+  const KernelChoice choice = options.kernel_choice();
   const KernelFunction kernel = kernel_function(choice, data.moments, *scaling);
-  MappedRows rows = rows_by_name(*target.rows, *scaling);
+  MappedRows rows{group_rows(*target.rows, *scaling), {}, {}, {}, data.feature_names.size()};
   if (choice.nystrom > 0) {
     map_by_landmarks(kernel, static_cast<std::size_t>(choice.nystrom), context, rows);
   } else if (!choice.is_linear()) {
@@ -229,11 +163,11 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   }
   const ReducedBags* const all[] = {&data};
   if (rows.mapped.size() > 0 && !rows.mapped.allFinite()) return overflow_error(all);
-  const FeasibleLabels feasible(rows.bag_start, rows.bags.proportions, options.epsilon);
-  auto first = first_labels(rows, feasible, context);
+  const FeasibleLabels feasible(rows.bag_start, rows.proportions(), options.epsilon);
+  const auto first = inv_cal_scores(rows.data, inv_cal_start(choice, kernel), context);
   if (!first) return first.error();
   const Cuts cuts =
-      cutting_planes(rows.view(), rows.coordinates, feasible, std::move(*first), options, context);
+      cutting_planes(rows.view(), rows.coordinates, feasible, feasible.best(*first), options, context);
   if (cuts.end == CutsEnd::kNumericalFault) return overflow_error(all);
 
   Fit fit;
@@ -247,7 +181,7 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   const std::span<const double> scores(f.data(), static_cast<std::size_t>(f.size()));
   if (!f.allFinite()) return overflow_error(all);
   warn_if_one_class(scores, fit.model.training.warnings);
-  fit.model.tasks[0].probability = fit_bag_sigmoid(scores, rows.bag_start, rows.bags.proportions);
+  fit.model.tasks[0].probability = fit_bag_sigmoid(scores, rows.bag_start, rows.proportions());
   fit.solve_seconds = watch.seconds();
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;

@@ -6,6 +6,7 @@
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/scorer.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/solver/tube_regression.h"
 
@@ -107,6 +108,13 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
   const ReducedBags* const all[] = {&data};
   if (auto checked = check_finite(fit->model, all); !checked) return checked.error();
   return fit;
+}
+
+Result<std::vector<double>> inv_cal_scores(const BaggedData& data, const InvCalOptions& options,
+                                           const Context& context) {
+  const auto fit = fit_inv_cal({"target", reduce(data, context.threads), &data}, options, context);
+  if (!fit) return fit.error();
+  return Scorer(fit->model, 0).scores(data.features.view(), context.threads);
 }
 
 Method inv_cal_method() {

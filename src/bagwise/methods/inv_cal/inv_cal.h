@@ -12,6 +12,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "bagwise/core/options.h"
 #include "bagwise/methods/calibration.h"
@@ -59,6 +60,10 @@ TubeProblem inverse_calibration_problem(const ReducedBags& data, const DenseRows
                                         const InvCalOptions& options);
 
 Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options, const Context& context);
+
+// Its scores of the very rows it is fitted to: what methods that label rows start from.
+Result<std::vector<double>> inv_cal_scores(const BaggedData& data, const InvCalOptions& options,
+                                           const Context& context);
 
 // Its entry in the registry.
 Method inv_cal_method();
