@@ -130,12 +130,12 @@ std::string training_text(const TrainingReport& report) {
                   count_of(report.bags, "bag", "bags"), count_of(report.features, "feature", "features"));
   out += fmt::format("  objective     {:.9g}\n", report.objective);
   const bool in_rounds = report.objective_history.size() > 1;
-  if (report.convex_objective && in_rounds)
+  if (report.convex_objective)
     out += fmt::format("  last convex   {:.9g} (the value of the last round's convex problem)\n",
                        *report.convex_objective);
   if (report.dual_objective)
     out += fmt::format("  lower bound   {:.9g}{}\n", *report.dual_objective,
-                       in_rounds ? " (of that problem)" : "");
+                       in_rounds || report.convex_objective ? " (of that problem)" : "");
   if (report.relative_gap) out += fmt::format("  relative gap  {:.2g}\n", *report.relative_gap);
   if (!report.objective_history.empty()) {
     out +=

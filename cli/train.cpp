@@ -114,8 +114,9 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
   out += fmt::format("  objective     {:.9g}", report.objective);
   out += in_rounds ? fmt::format(" after {} ({})\n", rounds, report.termination) : "\n";
   if (report.relative_gap) {
-    out += fmt::format("  relative gap  {:.2g} ({})\n", *report.relative_gap,
-                       in_rounds ? "of the last convex problem" : report.termination);
+    out +=
+        fmt::format("  relative gap  {:.2g} ({})\n", *report.relative_gap,
+                    in_rounds || report.convex_objective ? "of the last convex problem" : report.termination);
   } else if (!in_rounds) {
     out += fmt::format("  ended         {} after {}\n", report.termination, rounds);
   }

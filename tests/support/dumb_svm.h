@@ -34,12 +34,13 @@ inline Real squared_plane(const SquareMatrix& k, const std::vector<Real>& alpha,
   return out;
 }
 
-// Both values of the problem of simplex_kernel.h.
+// Both values of the problem of simplex_kernel.h, with u_s = stretch mu_s w_s.
 struct Bracket {
   Real primal = 0, dual = 0;
 };
 inline Bracket values_at(const SquareMatrix& k, const std::vector<std::vector<std::int8_t>>& labels,
-                         Real cost, const std::vector<Real>& alpha, const std::vector<Real>& mu) {
+                         Real cost, const std::vector<Real>& alpha, const std::vector<Real>& mu,
+                         Real stretch = 1) {
   Bracket out;
   Real largest = 0;
   std::vector<Real> f(alpha.size(), 0);
@@ -47,13 +48,13 @@ inline Bracket values_at(const SquareMatrix& k, const std::vector<std::vector<st
     const auto& y = labels[s];
     const Real square = squared_plane(k, alpha, y);
     largest = std::max(largest, square);
-    out.primal += mu[s] * square / 2;
+    out.primal += stretch * stretch * mu[s] * square / 2;
     for (std::size_t i = 0; i < alpha.size(); ++i) {
       for (std::size_t j = 0; j < alpha.size(); ++j) f[i] += mu[s] * y[i] * y[j] * alpha[j] * k[i][j];
     }
   }
   for (std::size_t i = 0; i < alpha.size(); ++i) {
-    out.primal += cost * std::max(Real{0}, 1 - f[i]);
+    out.primal += cost * std::max(Real{0}, 1 - stretch * f[i]);
     out.dual += alpha[i];
   }
   out.dual -= largest / 2;

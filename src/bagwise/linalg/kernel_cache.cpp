@@ -47,7 +47,7 @@ KernelCache::Column KernelCache::column(std::size_t i) {
   const KernelRows one(space_, rows_, i, 1);
   RowMatrix block;
   kernel_block(space_, one, all_, block);
-  const auto found = std::make_shared<const std::vector<double>>(block.data(), block.data() + block.size());
+  auto found = std::make_shared<const std::vector<double>>(block.data(), block.data() + block.size());
 
   const std::lock_guard guard(lock_);
   ++computed_;

@@ -107,10 +107,11 @@ void warn_if_one_class(std::span<const double> scores, std::vector<std::string>&
   const auto positive =
       static_cast<std::size_t>(std::count_if(scores.begin(), scores.end(), [](double f) { return f > 0; }));
   if (scores.empty() || (positive > 0 && positive < scores.size())) return;
-  warnings.push_back(fmt::format(
-      "the model predicts the {} class for every one of the {} training rows; try other costs (C, lambda), "
-      "--scale standard, or bags whose proportions differ more",
-      positive > 0 ? "positive" : "negative", scores.size()));
+  // First: the last warning is the one that says why a fit ended early.
+  warnings.insert(warnings.begin(), fmt::format("the model predicts the {} class for every one of the {} "
+                                                "training rows; try other costs (C, lambda), "
+                                                "--scale standard, or bags whose proportions differ more",
+                                                positive > 0 ? "positive" : "negative", scores.size()));
 }
 
 Error stopped_error() { return {"stopped before a first model was found"}; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -27,17 +28,40 @@ RowMatrix label_matrix(const SimplexKernelProblem& p) {
   return out;
 }
 
-// Both values at a point, from the point and the rows alone, with what they were made of.
+// The t >= 0 that minimises 1/2 t^2 square + cost sum_j max(0, 1 - t f_j): exact, by the kinks at 1/f_j.
+double best_stretch(const Vector& values, double square, double cost) {
+  std::vector<double> f(values.begin(), values.end());
+  std::ranges::sort(f, std::greater<>());
+  double pull = values.sum(), before = 0;  // of the rows that are not yet at their margin
+  for (const double v : f) {
+    if (!(v > 0)) break;
+    const double root = square > 0 ? cost * pull / square : std::numeric_limits<double>::infinity();
+    if (root <= 1 / v) return std::max(root, before);
+    before = 1 / v;
+    pull -= v;
+  }
+  return before;
+}
+
+// Both values at a point, from the point and the rows alone, with what they were made of. Where a problem is
+// hard to solve the point is mostly off in its size: each side takes the multiple of itself that is best for
+// it.
 struct Certificate {
   double primal = 0, dual = 0;
+  double stretch = 1;  // of the planes
+  double factor = 1;   // of the multipliers
   RowMatrix planes;
   Vector values;  // f_j
 
   Certificate(const LabelledRows& rows, double cost, const SimplexPoint& x)
       : planes(rows.planes(x.alpha)), values(rows.slopes(planes) * x.mu) {
     const Vector squares = planes.rowwise().squaredNorm();
-    primal = squares.dot(x.mu) / 2 + cost * (1 - values.array()).max(0).sum();
-    dual = x.alpha.sum() - squares.maxCoeff() / 2;
+    stretch = best_stretch(values, squares.dot(x.mu), cost);
+    primal = stretch * stretch * squares.dot(x.mu) / 2 + cost * (1 - stretch * values.array()).max(0).sum();
+    const double sum = x.alpha.sum(), most = x.alpha.maxCoeff(), largest = squares.maxCoeff();
+    if (most > 0) factor = std::min(cost / most, largest > 0 ? sum / largest : cost / most);
+    if (!std::isfinite(factor)) factor = 1;
+    dual = factor * sum - factor * factor * largest / 2;
   }
   [[nodiscard]] double gap() const {
     return primal == dual ? 0 : (primal - dual) / std::max(primal, std::numeric_limits<double>::min());
@@ -196,12 +220,14 @@ class Turns {
 
   SimplexKernelSolution finish(Termination end) {
     if (end == Termination::kConverged) put_on_bounds();
+    best_.alpha *= Certificate(rows_, cost_, best_).factor;
     best_.alpha = best_.alpha.cwiseMax(0.0).cwiseMin(cost_);
     Certificate last(rows_, cost_, best_);
     SimplexKernelSolution out;
     out.alpha.assign(best_.alpha.begin(), best_.alpha.end());
     out.mu.assign(best_.mu.begin(), best_.mu.end());
     out.planes = std::move(last.planes);
+    out.stretch = last.stretch;
     out.report = {.termination = end,
                   .primal = last.primal,
                   .dual = last.dual,

@@ -9,7 +9,7 @@
 //
 // Given   rows, labelings of them, C.
 // Returns alpha, mu and a report whose primal and dual are recomputed from alpha, mu and the rows alone
-//         (with u_s = mu_s w_s).
+//         (with u_s = stretch mu_s w_s, the stretch that costs least: at most the value C n of no plane).
 // See     docs/methods/conv-psvm.md; Lanckriet et al. (2004), JMLR 5, for kernels in a simplex.
 // Test    simplex_kernel_test.cpp evaluates both formulas by plain loops.
 #pragma once
@@ -40,6 +40,7 @@ struct SimplexKernelSolution {
   std::vector<double> alpha;  // one per row, in [0, C]
   std::vector<double> mu;     // one per labeling, at least 0, of sum 1
   RowMatrix planes;           // w_s, one row per labeling
+  double stretch = 1;         // u_s = stretch mu_s w_s; 1 at the solution
   SolveReport report;
 };
 

@@ -53,9 +53,12 @@ void expect_certified(const SimplexKernelProblem& problem, const DenseRows& rows
   }
   CHECK(static_cast<double>(sum) == Approx(1).epsilon(1e-12));
   for (const double alpha : s.alpha) CHECK((alpha >= 0 && alpha <= problem.cost));
-  const auto values = test::values_at(test::inner_products(rows.view()), labels, problem.cost,
-                                      {s.alpha.begin(), s.alpha.end()}, {s.mu.begin(), s.mu.end()});
-  CHECK(s.report.primal == Approx(static_cast<double>(values.primal)).epsilon(1e-9));
+  const auto values =
+      test::values_at(test::inner_products(rows.view()), labels, problem.cost,
+                      {s.alpha.begin(), s.alpha.end()}, {s.mu.begin(), s.mu.end()}, s.stretch);
+  // A margin that is met but for rounding still costs that much.
+  const double rounding = 1e-15 * problem.cost * static_cast<double>(s.alpha.size());
+  CHECK(s.report.primal == Approx(static_cast<double>(values.primal)).epsilon(1e-9).margin(rounding));
   CHECK(s.report.dual == Approx(static_cast<double>(values.dual)).epsilon(1e-9));
   CHECK(s.report.termination == Termination::kConverged);
   CHECK(s.report.relative_gap() <= gap);
@@ -187,6 +190,45 @@ TEST_CASE("simplex_kernel: both roads to a Newton step give the step of the whol
       system.solve_in_place(solved);
       CHECK((whole * solved - right).norm() <= 1e-9 * right.norm());
     }
+  }
+}
+
+TEST_CASE("simplex_kernel: large features and costs are certified all the same", "[solver][simplex_kernel]") {
+  Rng rng(31);
+  for (const double size : {1.0, 100.0, 1000.0}) {
+    for (const double cost : {1.0, 1e6}) {
+      CAPTURE(size, cost);
+      DenseRows rows(60, 4);
+      Labelings labels(2);
+      for (std::size_t i = 0; i < 60; ++i) {
+        const bool positive = rng.uniform() < 0.5;
+        for (std::size_t j = 0; j < 4; ++j)
+          rows(i, j) = size * ((positive ? 2.0 : -2.0) + rng.normal());  // far apart: a hard margin
+        labels[0].push_back(positive ? 1 : -1);
+        labels[1].push_back(rng.uniform() < 0.9 ? labels[0].back()
+                                                : static_cast<std::int8_t>(-labels[0].back()));
+      }
+      const SimplexKernelProblem problem{rows.view(), labels, cost};
+      expect_certified(problem, rows, solve_simplex_kernel(problem), 1e-6);
+    }
+  }
+}
+
+TEST_CASE("simplex_kernel: whatever it ends with costs no more than no plane", "[solver][simplex_kernel]") {
+  Rng rng(32);
+  DenseRows rows(30, 3);
+  Labelings labels(1);
+  for (std::size_t i = 0; i < 30; ++i) {
+    rows(i, 0) = 1e9 + rng.normal();
+    rows(i, 1) = 1e-9 * rng.normal();
+    rows(i, 2) = 1e7 * rng.normal();
+    labels[0].push_back(rng.uniform() < 0.5 ? 1 : -1);
+  }
+  for (const int steps : {1, 3, 500}) {
+    const SimplexKernelSolution s = solve_simplex_kernel({rows.view(), labels, 2}, {.max_iterations = steps});
+    CHECK(s.report.primal <= 2 * 30 * (1 + 1e-12));
+    CHECK(s.report.dual <= s.report.primal);
+    CHECK(s.report.dual >= 0);
   }
 }
 

@@ -50,7 +50,7 @@ struct ConvPsvmOptions {
     using O = ConvPsvmOptions;
     visit("C", &O::C, "cost of each row's hinge loss", positive());
     visit("epsilon", &O::epsilon, "how far the share of a bag's labels may be from its proportion",
-          non_negative());
+          Rule{">= 0 and < 1", [](double v) { return v >= 0 && v < 1; }});
     describe_kernel<O>(visit);
     visit("gap", &O::gap, "stop each master problem at this relative duality gap",
           Rule{">= 1e-10 and < 1", [](double v) { return v >= 1e-10 && v < 1; }});

@@ -39,8 +39,17 @@ Cuts cutting_planes(const RowsView& rows, std::size_t coordinates, const Feasibl
   Cuts out;
   out.labels.push_back(std::move(first));
   for (;;) {
-    out.master = solve_simplex_kernel({rows, out.labels, options.C}, solve,
-                                      out.history.empty() ? nullptr : &out.master, context.observer);
+    SimplexKernelSolution found_master = solve_simplex_kernel(
+        {rows, out.labels, options.C}, solve, out.history.empty() ? nullptr : &out.master, context.observer);
+    if (!out.history.empty() && found_master.report.primal > out.history.back()) {
+      // What there was, with nothing of the new labeling, is better than what the solver could make of it.
+      out.master.mu.push_back(0);
+      out.master.report.dual = found_master.report.dual;
+      out.master.report.termination = found_master.report.termination;
+      out.end = end_of(found_master.report.termination);
+      return out;
+    }
+    out.master = std::move(found_master);
     const double value = out.master.report.primal;
     const double before = out.history.empty() ? value : out.history.back();
     out.history.push_back(value);

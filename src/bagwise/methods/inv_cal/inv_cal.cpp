@@ -114,6 +114,8 @@ Result<std::vector<double>> inv_cal_scores(const BaggedData& data, const InvCalO
                                            const Context& context) {
   const auto fit = fit_inv_cal({"target", reduce(data, context.threads), &data}, options, context);
   if (!fit) return fit.error();
+  // Scores of a kernel take as long as the fit.
+  if (fit->model.expansion && fit->model.training.termination == "stopped") return stopped_error();
   return Scorer(fit->model, 0).scores(data.features.view(), context.threads);
 }
 

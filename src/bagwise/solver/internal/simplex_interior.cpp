@@ -132,20 +132,21 @@ double SimplexInterior::longest(const Direction& d) const {
                    longest_step(r_, d.r)});
 }
 
-double SimplexInterior::tau_after(const Direction& d, double s) const {
+double SimplexInterior::tau_after(const Direction& d, double length) const {
   const Vector room = (cost_ - alpha_.array()).matrix();
-  return ((alpha_ + s * d.alpha).dot(lambda_ + s * d.lambda) + (room - s * d.alpha).dot(eta_ + s * d.eta) +
-          (mu_ + s * d.mu).dot(r_ + s * d.r)) /
+  return ((alpha_ + length * d.alpha).dot(lambda_ + length * d.lambda) +
+          (room - length * d.alpha).dot(eta_ + length * d.eta) +
+          (mu_ + length * d.mu).dot(r_ + length * d.r)) /
          static_cast<double>(2 * alpha_.size() + mu_.size());
 }
 
-void SimplexInterior::move(const Direction& d, double s) {
-  alpha_ += s * d.alpha;
-  lambda_ += s * d.lambda;
-  eta_ += s * d.eta;
-  mu_ += s * d.mu;
-  r_ += s * d.r;
-  t_ += s * d.t;
+void SimplexInterior::move(const Direction& d, double length) {
+  alpha_ += length * d.alpha;
+  lambda_ += length * d.lambda;
+  eta_ += length * d.eta;
+  mu_ += length * d.mu;
+  r_ += length * d.r;
+  t_ += length * d.t;
 }
 
 bool SimplexInterior::step() {
