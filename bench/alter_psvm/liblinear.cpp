@@ -2,7 +2,6 @@
 
 #include "alter_psvm/machines.h"
 #include "alter_psvm/nodes.h"
-#include "bagwise/linalg/kernels.h"
 
 namespace bagwise::bench {
 namespace {
@@ -34,11 +33,7 @@ class Liblinear final : public Svm {
     last_.weights = sign * Eigen::Map<const Vector>(found->w, columns);
     last_.bias = sign * found->w[columns];
     free_and_destroy_model(&found);
-    last_.squared_norm = last_.weights.squaredNorm();
-    last_.values.resize(labels.size());
-    multiply(rows_, last_.weights, last_.values);
-    for (double& f : last_.values) f += last_.bias;
-    last_.report.termination = Termination::kConverged;
+    complete(rows_, last_);
     return last_;
   }
   void start_from(const SvmSolution&) override {}

@@ -13,13 +13,11 @@
 #include <string_view>
 
 #include "alter_psvm/machines.h"
-#include "bagwise/bags/deal.h"
-#include "bagwise/bags/proportions.h"
 #include "bagwise/core/timing.h"
-#include "bagwise/data/generate.h"
 #include "bagwise/methods/alter_psvm/alter_psvm.h"
 #include "bagwise/methods/alter_psvm/runner.h"
 #include "bagwise/methods/alter_psvm/starts.h"
+#include "support/generated_bags.h"
 
 namespace {
 
@@ -40,14 +38,8 @@ BaggedData make(GeneratorKind kind, std::size_t rows, std::size_t features, std:
   options.features = features;
   options.target_rows = options.test_rows = 2;
   options.seed = seed;
-  auto data = generate(options);
-  if (!data) std::abort();
   Rng rng(seed);
-  auto dealt = deal_bags(std::move(data->source), bag_size, rng);
-  if (!dealt) std::abort();
-  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
-  if (!bagged) std::abort();
-  return std::move(*bagged);
+  return in_bags(generated(options).source, bag_size, rng);
 }
 
 Timed alternated(const alter_psvm::Problem& problem, std::unique_ptr<Svm> machine, const Labels& start) {

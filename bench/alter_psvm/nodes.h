@@ -1,9 +1,10 @@
-// Rows as the lists of nodes that LIBSVM and LIBLINEAR take.
+// Rows as the lists of nodes that LIBSVM and LIBLINEAR take, and their planes as solutions of ours.
 #pragma once
 
 #include <vector>
 
-#include "bagwise/linalg/rows.h"
+#include "bagwise/linalg/kernels.h"
+#include "bagwise/solver/svm.h"
 
 namespace bagwise::bench {
 
@@ -28,6 +29,15 @@ std::vector<std::vector<Node>> nodes_of(const RowsView& rows, double constant) {
     out[i].push_back({-1, 0});
   }
   return out;
+}
+
+// The rest of a solution whose plane another library found.
+inline void complete(const RowsView& rows, SvmSolution& solution) {
+  solution.squared_norm = solution.weights.squaredNorm();
+  solution.values.resize(row_count(rows));
+  multiply(rows, solution.weights, solution.values);
+  for (double& f : solution.values) f += solution.bias;
+  solution.report.termination = Termination::kConverged;
 }
 
 }  // namespace bagwise::bench

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "bagwise/bags/deal.h"
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/grouped_rows.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
+#include "support/generated_bags.h"
 
 namespace bagwise::bench {
 
@@ -15,29 +15,13 @@ BaggedData make_task(GeneratorKind kind) {
   options.source_rows = 2;
   options.target_rows = 2000;
   options.test_rows = 2;
-  auto data = generate(options);
-  if (!data) std::abort();
   Rng rng(1);
-  auto dealt = deal_bags(std::move(data->target), 8, rng);
-  if (!dealt) std::abort();
-  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
-  if (!bagged) std::abort();
-  return std::move(*bagged);
+  return in_bags(generated(options).target, 8, rng);
 }
 
 DenseTask dense_task(const BaggedData& data) {
   GroupedRows grouped = group_rows(data, {});
-  DenseTask out{DenseRows(grouped.data.features.rows(), grouped.data.features.columns()),
-                std::move(grouped.bag_start), data.bags.proportions};
-  const RowsView view = grouped.rows();
-  for (std::size_t j = 0; j < out.rows.columns(); ++j) {
-    Vector axis = Vector::Zero(static_cast<Eigen::Index>(out.rows.columns()));
-    axis[static_cast<Eigen::Index>(j)] = 1;
-    std::vector<double> column(out.rows.rows());
-    multiply(view, axis, column);
-    for (std::size_t i = 0; i < column.size(); ++i) out.rows(i, j) = column[i];
-  }
-  return out;
+  return {written_out(grouped.rows()), std::move(grouped.bag_start), data.bags.proportions};
 }
 
 Cuts make_cuts(const DenseTask& task, const ConvPsvmOptions& options) {

@@ -4,39 +4,25 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "bagwise/bags/deal.h"
 #include "bagwise/core/parallel.h"
 #include "bagwise/core/random.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
+#include "support/generated_bags.h"
 
 namespace bagwise::bench {
-namespace {
-
-ReducedBags deal_and_reduce(Dataset data, std::size_t bag_size, Rng& rng) {
-  auto dealt = deal_bags(std::move(data), bag_size, rng);
-  if (!dealt) std::abort();
-  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
-  if (!bagged) std::abort();
-  return reduce(*bagged);
-}
-
-}  // namespace
-
 void make_task(GeneratorKind kind, std::size_t bag_size, Task& task) {
   GeneratorOptions options = generator_preset(kind, GeneratorPreset::kRelated, 1);
   options.source_rows = 2000;
   options.target_rows = 640;
   options.test_rows = 2;
-  auto data = generate(options);
-  if (!data) std::abort();
+  GeneratedData data = generated(options);
   Rng rng(1);
   TubeProblem& p = task.problem;
   p = {};
   p.lambda = {10, 1};
   task.means = DenseRows(options.features);
   for (std::uint32_t t = 0; t < 2; ++t) {
-    const ReducedBags reduced =
-        deal_and_reduce(std::move(t == 0 ? data->source : data->target), bag_size, rng);
+    const ReducedBags reduced = reduce(in_bags(std::move(t == 0 ? data.source : data.target), bag_size, rng));
     const DenseRows means = reduced.sums.means();
     const TubeProblem one = inverse_calibration_problem(reduced, means, {});
     std::copy_n(means.view().values, means.rows() * means.columns(), task.means.append(means.rows()));

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "bagwise/bags/deal.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
+#include "support/generated_bags.h"
 
 namespace bagwise::bench {
 
@@ -14,14 +14,8 @@ void make_task(GeneratorKind kind, std::size_t rows, std::size_t bag_size, Task&
   options.kind = kind;
   options.source_rows = rows;
   options.target_rows = options.test_rows = 2;
-  auto data = generate(options);
-  if (!data) std::abort();
   Rng rng(1);
-  auto dealt = deal_bags(std::move(data->source), bag_size, rng);
-  if (!dealt) std::abort();
-  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
-  if (!bagged) std::abort();
-  const ReducedBags reduced = reduce(*bagged);
+  const ReducedBags reduced = reduce(in_bags(generated(options).source, bag_size, rng));
   task.kind = kind;
   task.bag_size = bag_size;
   task.means = reduced.sums.means();

@@ -1,0 +1,46 @@
+// Generated data in bags, for the benchmarks; what cannot fail for them ends the program.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "bagwise/bags/deal.h"
+#include "bagwise/bags/proportions.h"
+#include "bagwise/core/random.h"
+#include "bagwise/data/generate.h"
+
+namespace bagwise::bench {
+
+inline GeneratedData generated(const GeneratorOptions& options) {
+  auto data = generate(options);
+  if (!data) std::abort();
+  return std::move(*data);
+}
+
+// The rows dealt into bags of that size, their labels left behind as shares.
+inline BaggedData in_bags(Dataset data, std::size_t bag_size, Rng& rng) {
+  auto dealt = deal_bags(std::move(data), bag_size, rng);
+  if (!dealt) std::abort();
+  auto bagged = attach_proportions(std::move(dealt->instances), "generated", &dealt->proportions);
+  if (!bagged) std::abort();
+  return std::move(*bagged);
+}
+
+// Sparse rows written out, or a copy of dense ones: what a plain twin computes with.
+inline DenseRows written_out(const RowsView& rows) {
+  DenseRows out(row_count(rows), column_count(rows));
+  if (const auto* dense = std::get_if<DenseView>(&rows)) {
+    for (std::size_t i = 0; i < dense->rows; ++i) std::ranges::copy(dense->row(i), out.row(i).begin());
+    return out;
+  }
+  const auto& sparse = std::get<CsrView>(rows);
+  for (std::size_t i = 0; i < sparse.rows; ++i) {
+    for (auto k = static_cast<std::size_t>(sparse.start[i]);
+         k < static_cast<std::size_t>(sparse.start[i + 1]); ++k)
+      out(i, static_cast<std::size_t>(sparse.index[k])) = sparse.values[k];
+  }
+  return out;
+}
+
+}  // namespace bagwise::bench
