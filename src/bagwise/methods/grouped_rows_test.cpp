@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "bagwise/core/random.h"
+#include "support/sparse_rows.h"
 
 namespace bagwise {
 namespace {
@@ -38,19 +39,8 @@ BaggedData permuted(const BaggedData& data, Rng& rng) {
 }
 
 BaggedData sparse(const BaggedData& data) {
-  const auto rows = std::get<DenseView>(data.features.view());
-  Csr csr;
-  csr.columns = rows.columns;
-  for (std::size_t i = 0; i < rows.rows; ++i) {
-    for (std::size_t j = 0; j < rows.columns; ++j) {
-      if (rows.row(i)[j] == 0) continue;
-      csr.index.push_back(static_cast<std::int32_t>(j));
-      csr.values.push_back(rows.row(i)[j]);
-    }
-    csr.start.push_back(static_cast<std::int64_t>(csr.values.size()));
-  }
   BaggedData out = data;
-  out.features = Features(std::move(csr));
+  out.features = Features(test::sparse_of(std::get<DenseView>(data.features.view())));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "bagwise/core/random.h"
 #include "bagwise/methods/scorer.h"
 #include "support/bag_problems.h"
+#include "support/sparse_rows.h"
 
 namespace bagwise {
 namespace {
@@ -14,20 +15,6 @@ namespace {
 Eigen::Index at(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 const KernelFunction kKernels[] = {{KernelKind::kRbf, 0.15, 3}, {KernelKind::kPoly, 0.2, 2}};
-
-Csr sparse_of(const DenseView& rows) {
-  Csr out;
-  out.columns = rows.columns;
-  for (std::size_t i = 0; i < rows.rows; ++i) {
-    for (std::size_t j = 0; j < rows.columns; ++j) {
-      if (rows.row(i)[j] == 0) continue;
-      out.index.push_back(static_cast<std::int32_t>(j));
-      out.values.push_back(rows.row(i)[j]);
-    }
-    out.start.push_back(static_cast<std::int64_t>(out.values.size()));
-  }
-  return out;
-}
 
 DenseRows random_dense(Rng& rng, std::size_t rows, std::size_t columns, double filled = 1) {
   DenseRows out(rows, columns);
@@ -84,7 +71,7 @@ TEST_CASE("nystrom: which rows are landmarks depends on seed and values alone", 
   for (const std::size_t i : order)
     std::copy_n(all.row(i).data(), 3, (rng.below(3) == 0 ? first : second).append(1));
   std::copy_n(all.row(5).data(), 3, first.append(1));  // a row twice is no other row
-  const Csr sparse = sparse_of(second.view());
+  const Csr sparse = test::sparse_of(second.view());
   const RowsView parts[] = {first.view(), sparse.view()};
   const NystromMap other = fit_nystrom(kKernels[0], parts, {}, 40, 7);
   REQUIRE(other.landmarks.rows() == 40);
@@ -154,7 +141,7 @@ TEST_CASE("nystrom: sums per bag are sums of mapped rows, on any number of threa
 TEST_CASE("nystrom: a plane in the map is an expansion over the landmarks", "[methods][nystrom]") {
   Rng rng(4);
   const DenseRows rows = random_dense(rng, 200, 5, 0.2);
-  const Csr sparse = sparse_of(rows.view());
+  const Csr sparse = test::sparse_of(rows.view());
   for (const Scaling& scaling : {Scaling{}, Scaling{"maxabs", {0, 0, 0, 0, 0}, {1, 2, 0.5, 1, 1}}}) {
     for (const KernelFunction& kernel : kKernels) {
       for (const RowsView& view : {RowsView(rows.view()), RowsView(sparse.view())}) {

@@ -5,6 +5,7 @@
 
 #include "bagwise/core/random.h"
 #include "bagwise/methods/scaling.h"
+#include "support/sparse_rows.h"
 
 namespace bagwise {
 namespace {
@@ -14,20 +15,6 @@ DenseRows random_dense(Rng& rng, std::size_t rows, std::size_t columns, double f
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j)
       if (rng.uniform() < filled) out(i, j) = rng.normal();
-  }
-  return out;
-}
-
-Csr sparse_of(const DenseRows& rows) {
-  Csr out;
-  out.columns = rows.columns();
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    for (std::size_t j = 0; j < rows.columns(); ++j) {
-      if (rows(i, j) == 0) continue;
-      out.index.push_back(static_cast<std::int32_t>(j));
-      out.values.push_back(rows(i, j));
-    }
-    out.start.push_back(static_cast<std::int64_t>(out.values.size()));
   }
   return out;
 }
@@ -81,8 +68,8 @@ TEST_CASE("scorer: planes and expansions score raw rows by the stated formula", 
         for (const char* name : {"source", "target"})
           model.tasks.push_back({name, random_numbers(rng, terms), rng.normal(), {2, 0.5}});
         Model sparse_model = model;
-        if (with_kernel) sparse_model.expansion->rows = sparse_of(z);
-        const Csr sparse = sparse_of(x);
+        if (with_kernel) sparse_model.expansion->rows = test::sparse_of(z.view());
+        const Csr sparse = test::sparse_of(x.view());
         for (std::size_t t = 0; t < 2; ++t) {
           for (const Model* by : {&model, &sparse_model}) {
             const Scorer scorer(*by, t);
@@ -132,7 +119,7 @@ TEST_CASE("scorer: a kernel model has no plane", "[methods][scorer]") {
 TEST_CASE("scaling: sparse rows stay sparse unless a shift fills them up", "[methods][scaling]") {
   Rng rng(3);
   const DenseRows dense = random_dense(rng, 30, 4, 0.3);
-  const Csr sparse = sparse_of(dense);
+  const Csr sparse = test::sparse_of(dense.view());
   for (const std::string kind : {"none", "standard", "maxabs"}) {
     const Scaling scaling = random_scaling(rng, kind, 4);
     const Features a = scaled_rows(scaling, dense.view(), 5, 11);

@@ -6,6 +6,7 @@
 #include "bagwise/core/random.h"
 #include "bagwise/solver/internal/simplex_system.h"
 #include "support/dumb_svm.h"
+#include "support/sparse_rows.h"
 
 namespace bagwise {
 namespace {
@@ -24,20 +25,6 @@ Labelings random_labelings(Rng& rng, std::size_t rows, std::size_t count) {
   Labelings out(count, std::vector<std::int8_t>(rows));
   for (auto& y : out) {
     for (auto& label : y) label = rng.below(2) == 0 ? -1 : 1;
-  }
-  return out;
-}
-
-Csr to_sparse(const DenseRows& rows) {
-  Csr out;
-  out.columns = rows.columns();
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    for (std::size_t j = 0; j < rows.columns(); ++j) {
-      if (rows(i, j) == 0) continue;
-      out.index.push_back(static_cast<std::int32_t>(j));
-      out.values.push_back(rows(i, j));
-    }
-    out.start.push_back(static_cast<std::int64_t>(out.values.size()));
   }
   return out;
 }
@@ -79,7 +66,7 @@ TEST_CASE("simplex_kernel: values are those of the stated problem, certified, wh
     const SimplexKernelProblem problem{rows.view(), labels, cost};
     const auto s = solve_simplex_kernel(problem, {.gap_tolerance = gap});
     expect_certified(problem, rows, s, gap);
-    const Csr sparse = to_sparse(rows);
+    const Csr sparse = test::sparse_of(rows.view());
     const auto t = solve_simplex_kernel({sparse.view(), labels, cost}, {.gap_tolerance = gap});
     CHECK(t.report.primal == Approx(s.report.primal).epsilon(2 * gap));
     const auto again = solve_simplex_kernel(problem, {.gap_tolerance = gap, .threads = 3});
