@@ -7,7 +7,8 @@ MasterAnswer solve_ours(const DenseTask& task, std::span<const Labels> labels, d
   const Stopwatch watch;
   SimplexKernelSolution s = solve_simplex_kernel({task.rows.view(), labels, cost});
   MasterAnswer out{std::move(s.mu), std::move(s.planes), watch.seconds()};
-  for (std::size_t k = 0; k < out.mu.size(); ++k) out.u.row(static_cast<Eigen::Index>(k)) *= out.mu[k];
+  for (std::size_t k = 0; k < out.mu.size(); ++k)
+    out.u.row(static_cast<Eigen::Index>(k)) *= s.stretch * out.mu[k];
   return out;
 }
 

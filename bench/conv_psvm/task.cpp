@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/grouped_rows.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "support/generated_bags.h"
@@ -34,13 +33,10 @@ Cuts make_cuts(const DenseTask& task, const ConvPsvmOptions& options) {
     data.bag_of_row.insert(data.bag_of_row.end(), task.bag_start[k + 1] - task.bag_start[k],
                            static_cast<std::uint32_t>(k));
   }
-  const auto fit = fit_inv_cal({"target", reduce(data)}, {}, {});
-  if (!fit) std::abort();
-  const std::vector<double>& w = fit->model.tasks[0].weights;
-  std::vector<double> scores(task.rows.rows());
-  multiply(task.rows.view(), Eigen::Map<const Vector>(w.data(), static_cast<Eigen::Index>(w.size())), scores);
+  const auto scores = inv_cal_scores(data, {}, {});
+  if (!scores) std::abort();
   const FeasibleLabels feasible(task.bag_start, task.proportions, options.epsilon);
-  return cutting_planes(task.rows.view(), task.rows.columns(), feasible, feasible.best(scores), options, {});
+  return cutting_planes(task.rows.view(), task.rows.columns(), feasible, feasible.best(*scores), options, {});
 }
 
 double master_value(const DenseTask& task, std::span<const Labels> labels, double cost,

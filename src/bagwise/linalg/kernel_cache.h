@@ -22,7 +22,6 @@ class KernelCache {
   // Keeps up to `bytes` of columns (at least one); `rows` must outlive the cache.
   KernelCache(const KernelFunction& kernel, const RowsView& rows, std::size_t bytes);
 
-  [[nodiscard]] std::size_t size() const { return all_.rows(); }
   [[nodiscard]] std::span<const double> diagonal() const { return diagonal_; }  // k(x_i, x_i)
   // What is returned stays as it is even after it has made way for others.
   Column column(std::size_t i);
