@@ -3,8 +3,10 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/path_state.h"
 #include "bagwise/methods/registry.h"
 
 namespace bagwise {
@@ -18,6 +20,7 @@ struct MethodParts {
   Result<Fit> (*fit)(std::span<const TrainingTask>, const Options&, const Context&) = nullptr;
   Result<void> (*check)(const Options&) = nullptr;    // how options go together; null: any way
   bool (*needs_instances)(const Options&) = nullptr;  // null: never
+  std::vector<SettingsPath> (*default_grid)(std::size_t sources) = nullptr;  // null: the defaults alone
 };
 
 // A method that learns from the target alone is never given more than one task.
@@ -43,6 +46,22 @@ Method make_method(const MethodParts<Options>& parts) {
       return Error{parts.name + " learns from the target alone and takes no source"};
     if (auto checked = check(texts); !checked) return checked.error();
     return parts.fit(tasks, *parse_options<Options>(texts), context);
+  };
+  out.fit_path = [fit = out.fit](std::span<const TrainingTask> tasks, std::span<const OptionTexts> path,
+                                 const Context& context) -> Result<std::vector<Fit>> {
+    PathState state;
+    Context along = context;
+    along.path = &state;
+    std::vector<Fit> fits;
+    for (const OptionTexts& setting : path) {
+      auto fitted = fit(tasks, setting, along);
+      if (!fitted) return fitted.error();
+      fits.push_back(std::move(*fitted));
+    }
+    return fits;
+  };
+  out.default_grid = [parts](std::size_t sources) {
+    return parts.default_grid != nullptr ? parts.default_grid(sources) : std::vector<SettingsPath>{{{}}};
   };
   return out;
 }

@@ -6,6 +6,7 @@
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/path_state.h"
 #include "bagwise/methods/scorer.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/solver/tube_regression.h"
@@ -37,8 +38,9 @@ Result<Fit> fit_means(const TrainingTask& target, const ReducedBags& data, const
   DenseRows means = data.sums.means();
   apply(scaling, means);
   const TubeProblem problem = inverse_calibration_problem(data, means, options);
-  const TubeOptions tube{.gap_tolerance = options.gap, .threads = context.threads};
-  const TubeSolution solution = solve_tube_regression(problem, tube, nullptr, context.observer);
+  const TubeOptions tube{.gap_tolerance = gap_on_path(options.gap, context), .threads = context.threads};
+  const TubeSolution* start = context.path != nullptr ? context.path->start_for(problem) : nullptr;
+  const TubeSolution solution = solve_tube_regression(problem, tube, start, context.observer);
   const ReducedBags* const all[] = {&data};
   if (solution.report.termination == Termination::kNumericalFault) return overflow_error(all);
   Fit fit = new_fit(target, scaling, options);
@@ -47,6 +49,7 @@ Result<Fit> fit_means(const TrainingTask& target, const ReducedBags& data, const
   fit.model.training = convex_report(solution.report, options.gap, data, context.seed);
   fit.model.training.tasks =
       report_bags({&target, 1}, all, problem, values_at_means(problem, solution.planes, context.threads));
+  if (context.path != nullptr) context.path->last = solution;
   return fit;
 }
 
