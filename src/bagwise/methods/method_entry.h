@@ -21,6 +21,7 @@ struct MethodParts {
   Result<void> (*check)(const Options&) = nullptr;    // how options go together; null: any way
   bool (*needs_instances)(const Options&) = nullptr;  // null: never
   std::vector<SettingsPath> (*default_grid)(std::size_t sources) = nullptr;  // null: the defaults alone
+  OptionTexts on_path = {};  // what fits on a path have where a setting does not say otherwise
 };
 
 // A method that learns from the target alone is never given more than one task.
@@ -47,13 +48,14 @@ Method make_method(const MethodParts<Options>& parts) {
     if (auto checked = check(texts); !checked) return checked.error();
     return parts.fit(tasks, *parse_options<Options>(texts), context);
   };
-  out.fit_path = [fit = out.fit](std::span<const TrainingTask> tasks, std::span<const OptionTexts> path,
+  out.fit_path = [fit = out.fit, rough = parts.on_path](std::span<const TrainingTask> tasks, std::span<const OptionTexts> path,
                                  const Context& context) -> Result<std::vector<Fit>> {
     PathState state;
     Context along = context;
     along.path = &state;
     std::vector<Fit> fits;
-    for (const OptionTexts& setting : path) {
+    for (OptionTexts setting : path) {
+      setting.insert(rough.begin(), rough.end());
       auto fitted = fit(tasks, setting, along);
       if (!fitted) return fitted.error();
       fits.push_back(std::move(*fitted));

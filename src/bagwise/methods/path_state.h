@@ -5,13 +5,23 @@
 #include <optional>
 #include <utility>
 
+#include "bagwise/methods/bag_labels.h"
 #include "bagwise/methods/registry.h"
+#include "bagwise/solver/svm.h"
 #include "bagwise/solver/tube_regression.h"
 
 namespace bagwise {
 
 struct PathState {
   std::optional<TubeSolution> last;
+
+  // Of methods that label rows: their labels, and the machine that was trained on them at this cost.
+  struct Labelled {
+    Labels labels;
+    SvmSolution machine;
+    double cost = 0;
+  };
+  std::optional<Labelled> labelled;
 
   // Where a solve of this problem may start; null: nowhere near.
   [[nodiscard]] const TubeSolution* start_for(const TubeProblem& problem) const {

@@ -10,6 +10,7 @@
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/bag_sigmoid.h"
+#include "bagwise/methods/grids.h"
 #include "bagwise/methods/grouped_rows.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
@@ -195,6 +196,8 @@ Method conv_psvm_method() {
                 const Context& context) { return fit_conv_psvm(tasks[0], options, context); },
       .check = [](const ConvPsvmOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const ConvPsvmOptions&) { return true; },
+      .default_grid =
+          [](std::size_t) { return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1}); },
   });
 }
 

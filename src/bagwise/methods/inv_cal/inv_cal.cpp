@@ -4,6 +4,7 @@
 
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/grids.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
@@ -130,6 +131,8 @@ Method inv_cal_method() {
                 const Context& context) { return fit_inv_cal(tasks[0], options, context); },
       .check = [](const InvCalOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const InvCalOptions& options) { return !options.kernel_choice().is_linear(); },
+      .default_grid =
+          [](std::size_t) { return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1}); },
   });
 }
 

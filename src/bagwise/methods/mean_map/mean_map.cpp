@@ -193,6 +193,10 @@ Method mean_map_method() {
       .fit = [](std::span<const TrainingTask> tasks, const MeanMapOptions& options,
                 const Context& context) { return fit_mean_map(tasks[0], options, context); },
       .needs_instances = [](const MeanMapOptions&) { return true; },
+      .default_grid =
+          [](std::size_t) {
+            return std::vector<SettingsPath>{{{{"lambda", "0.1"}}, {{"lambda", "1"}}, {{"lambda", "10"}}}};
+          },
   });
 }
 
