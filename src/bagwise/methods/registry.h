@@ -32,6 +32,8 @@ struct Context {
   unsigned threads = 0;  // 0: one per core; never changes a result
   Observer observer = {};
   Communicator* comm = nullptr;  // null: this process alone
+  const Scaling* scaling =
+      nullptr;  // fitted elsewhere, instead of by the option; null: the method fits its own
 };
 
 struct Fit {
@@ -47,7 +49,7 @@ struct Method {
   std::string name;                 // "inv-cal"
   std::string summary;              // one line
   bool uses_sources = false;        // false: sources are an error
-  std::vector<OptionInfo> options;  // its own, then the common ones of a method (scale, bag-weight)
+  std::vector<OptionInfo> options;  // its own, then those all have (metric)
   // Tasks: sources in order, the target last. Faults of options or data are errors that name them.
   std::function<Result<Fit>(std::span<const TrainingTask>, const OptionTexts&, const Context&)> fit;
   // Faults of options alone, so that they are told before long reading.
