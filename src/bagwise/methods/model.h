@@ -109,6 +109,13 @@ struct Selection {
   double value = 0;            // its criterion on held-out bags
 };
 
+// The metric the planes were found in, for the reader: weights and biases are of raw rows again.
+struct ModelMetric {
+  std::string kind = "none";  // none, pca
+  std::uint64_t rank = 0;     // pca: how many axes there are
+  double variance_kept = 0;   // pca: their share of the rows' variance, in (0, 1]
+};
+
 struct Model {
   std::string method;
   std::vector<std::string> features;
@@ -116,6 +123,7 @@ struct Model {
   std::string missing = "error";     // error, mean, zero: what an empty cell means
   std::vector<double> fill;          // with missing = mean: one per feature
   Scaling scaling;
+  ModelMetric metric;
   std::optional<Expansion> expansion;  // of a kernel model
   std::vector<TaskModel> tasks;        // sources in order, the target last
   std::vector<double> shared_weights;  // w_0, the part all tasks share; empty: none

@@ -35,6 +35,8 @@ struct Context {
   Observer observer = {};
   Communicator* comm = nullptr;  // null: this process alone
   PathState* path = nullptr;     // of a fit on a path of settings: what the fits before it left
+  const Scaling* scaling =
+      nullptr;  // fitted elsewhere, instead of by the option; null: the method fits its own
 };
 
 struct Fit {
@@ -56,7 +58,7 @@ struct Method {
   std::string name;                 // "inv-cal"
   std::string summary;              // one line
   bool uses_sources = false;        // false: sources are an error
-  std::vector<OptionInfo> options;  // its own, then the common ones of a method (scale, bag-weight)
+  std::vector<OptionInfo> options;  // its own, then those all have (metric)
   // Tasks: sources in order, the target last. Faults of options or data are errors that name them.
   std::function<Result<Fit>(std::span<const TrainingTask>, const OptionTexts&, const Context&)> fit;
   // Fits of all settings of a path to the same tasks, each started from the last where the method can. For

@@ -94,7 +94,7 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
   ReducedBags storage;
   const ReducedBags& data = over_all_ranks(target.reduced, context.comm, storage);
   if (auto checked = check_target_bags(data); !checked) return checked.error();
-  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names);
+  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names, context.scaling);
   if (!scaling) return scaling.error();
 
   const Stopwatch watch;
@@ -116,7 +116,9 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
 
 Result<std::vector<double>> inv_cal_scores(const BaggedData& data, const InvCalOptions& options,
                                            const Context& context) {
-  const auto fit = fit_inv_cal({"target", reduce(data, context.threads), &data}, options, context);
+  Context inside = context;
+  inside.scaling = nullptr;  // these rows are scaled already
+  const auto fit = fit_inv_cal({"target", reduce(data, context.threads), &data}, options, inside);
   if (!fit) return fit.error();
   // Scores of a kernel take as long as the fit.
   if (fit->model.expansion && fit->model.training.termination == "stopped") return stopped_error();

@@ -149,7 +149,7 @@ Result<Fit> fit_mean_map(const TrainingTask& target, const MeanMapOptions& optio
   if (auto checked = check_rows(target, context); !checked) return checked.error();
   const ReducedBags& data = target.reduced;
   if (auto checked = check_target_bags(data); !checked) return checked.error();
-  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names);
+  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names, context.scaling);
   if (!scaling) return scaling.error();
 
   const Stopwatch watch;

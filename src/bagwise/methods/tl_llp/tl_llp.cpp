@@ -147,7 +147,7 @@ Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& 
   if (options.scale != Scale::kNone || options.kernel != KernelKind::kLinear) {
     for (const ReducedBags* task : prepared.data) prepared.moments.merge(task->moments);
   }
-  auto scaling = fit_scaling(options.scale, prepared.moments, target.feature_names);
+  auto scaling = fit_scaling(options.scale, prepared.moments, target.feature_names, context.scaling);
   if (!scaling) return scaling.error();
   prepared.scaling = std::move(*scaling);
 
