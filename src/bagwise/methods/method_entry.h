@@ -48,8 +48,9 @@ Method make_method(const MethodParts<Options>& parts) {
     if (auto checked = check(texts); !checked) return checked.error();
     return parts.fit(tasks, *parse_options<Options>(texts), context);
   };
-  out.fit_path = [fit = out.fit, rough = parts.on_path](std::span<const TrainingTask> tasks, std::span<const OptionTexts> path,
-                                 const Context& context) -> Result<std::vector<Fit>> {
+  out.fit_path = [fit = out.fit, rough = parts.on_path](std::span<const TrainingTask> tasks,
+                                                        std::span<const OptionTexts> path,
+                                                        const Context& context) -> Result<std::vector<Fit>> {
     PathState state;
     Context along = context;
     along.path = &state;

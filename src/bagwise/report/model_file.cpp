@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "bagwise/core/atomic_file.h"
+#include "bagwise/core/hash.h"
+#include "bagwise/report/internal/committee_json.h"
 #include "bagwise/report/internal/expansion_json.h"
 #include "bagwise/report/internal/json_section.h"
 #include "bagwise/report/training_json.h"
@@ -19,16 +21,9 @@ constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;  // 50 million we
 constexpr int kDeepest = 16;                                    // a model nests four deep
 constexpr std::size_t kMostMembers = 20000;  // of all objects together: more would be slow to look up
 
-// FNV-1a, 64 bits: each step is one-to-one in the state, so that one changed byte always changes the end.
-std::uint64_t fnv1a(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  return hash;
-}
-
 // Of the document without its checksum, written compactly: new lines and spaces do not matter, values do.
 std::string checksum_of(const Json& document) {
-  return fmt::format("fnv1a64:{:016x}", fnv1a(to_text(document)));
+  return fmt::format("fnv1a64:{:016x}", Fnv1a().add(to_text(document)).value());
 }
 
 // What no parser should be trusted with: nesting that would overrun the stack, and objects made of endless
@@ -180,6 +175,8 @@ Model model_from(const Json& document, FirstFault& fault) {
                            {probability.number("slope"), probability.number("offset")}});
   }
   if (top.has("shared_weights")) model.shared_weights = top.numbers("shared_weights");
+  if (top.has("committee")) model.committee = committee_from(top.section("committee"));
+  if (top.has("selection")) model.selection = selection_from(top.section("selection"));
   static_cast<void>(top.section("options"));
   model.options = options_from(top.at("options"), fault);
   model.training = training_from(top.section("training"));
@@ -228,6 +225,10 @@ void check_model(const Model& model, FirstFault& fault) {
       fault.add(fmt::format("the plane of task \"{}\" has a number that is not finite", task.name));
     }
   }
+  if (model.committee && model.expansion) fault.add("has a committee and an expansion; expected one of them");
+  if (model.committee) check_committee(*model.committee, model.tasks.size(), features, fault);
+  if (model.selection && !std::isfinite(model.selection->value))
+    fault.add("\"selection.value\" is not finite");
   check_size("\"shared_weights\"", model.shared_weights.size(), weights, true, fault, per);
   if (!all_finite(model.shared_weights)) fault.add("\"shared_weights\" has a number that is not finite");
   const std::string& kind = model.scaling.kind;
@@ -278,6 +279,8 @@ Json document_of(const Model& model) {
          {"probability", {{"slope", task.probability.slope}, {"offset", task.probability.offset}}}});
   }
   if (!model.shared_weights.empty()) document["shared_weights"] = model.shared_weights;
+  if (model.committee) document["committee"] = committee_json(*model.committee);
+  if (model.selection) document["selection"] = selection_json(*model.selection);
   document["options"] = to_json(model.options);
   document["training"] = to_json(model.training);
   return document;
