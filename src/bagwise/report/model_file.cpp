@@ -155,6 +155,10 @@ TrainingReport training_from(const Section& from) {
   return out;
 }
 
+ModelMetric metric_from(const Section& from) {
+  return {from.text("kind"), from.count("rank"), from.number("variance_kept")};
+}
+
 Model model_from(const Json& document, FirstFault& fault) {
   const Section top(document, "", fault);
   Model model;
@@ -165,6 +169,7 @@ Model model_from(const Json& document, FirstFault& fault) {
   model.fill = top.numbers("fill");
   const Section scaling = top.section("scaling");
   model.scaling = {scaling.text("kind"), scaling.numbers("shift"), scaling.numbers("factor")};
+  if (top.has("metric")) model.metric = metric_from(top.section("metric"));
   if (top.has("expansion")) model.expansion = expansion_from(top.section("expansion"));
   for (const Json& value : top.array("tasks")) {
     const Section task(value, fmt::format("tasks[{}]", model.tasks.size()), fault);
@@ -211,6 +216,24 @@ void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fa
   }
 }
 
+// The metric is folded into the planes: nothing is left of it but what is told.
+void check_metric(const Model& model, FirstFault& fault) {
+  const ModelMetric& metric = model.metric;
+  if (metric.kind == "none") return;
+  if (metric.kind != "pca")
+    return fault.add(fmt::format("\"metric.kind\" is \"{}\"; expected none or pca", metric.kind));
+  if (metric.rank < 1 || metric.rank > model.features.size()) {
+    fault.add(fmt::format("\"metric.rank\" is {}; expected 1 to the number of features, {}", metric.rank,
+                          model.features.size()));
+  }
+  if (!(metric.variance_kept > 0 && metric.variance_kept <= 1)) {
+    fault.add(fmt::format("\"metric.variance_kept\" is {}; expected a share above 0 and at most 1",
+                          metric.variance_kept));
+  }
+  if (model.expansion || model.scaling.kind != "none")
+    fault.add("\"metric\" is pca in a model that has a kernel or a scaling; expected neither");
+}
+
 // What prediction relies on, true of every model that is written or read.
 void check_model(const Model& model, FirstFault& fault) {
   const std::size_t features = model.features.size();
@@ -240,6 +263,7 @@ void check_model(const Model& model, FirstFault& fault) {
   if (!all_finite(model.scaling.factor) || !all_finite(model.scaling.shift)) {
     fault.add("\"scaling\" has a number that is not finite");
   }
+  check_metric(model, fault);
   if (model.missing != "error" && model.missing != "mean" && model.missing != "zero") {
     fault.add(fmt::format("\"missing\" is \"{}\"; expected error, mean or zero", model.missing));
   }
@@ -269,6 +293,11 @@ Json document_of(const Model& model) {
   document["fill"] = model.fill;
   document["scaling"] = {
       {"kind", model.scaling.kind}, {"shift", model.scaling.shift}, {"factor", model.scaling.factor}};
+  if (model.metric.kind != "none") {
+    document["metric"] = {{"kind", model.metric.kind},
+                          {"rank", model.metric.rank},
+                          {"variance_kept", model.metric.variance_kept}};
+  }
   if (model.expansion) document["expansion"] = expansion_json(*model.expansion);
   document["tasks"] = Json::array();
   for (const TaskModel& task : model.tasks) {
