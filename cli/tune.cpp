@@ -203,8 +203,9 @@ double share_of(const Committee& committee, const Arm& arm) {
   double out = 0;
   for (std::size_t m = 0; m < committee.size(); ++m) {
     const std::string& setting = committee.settings[committee.setting[m]];
-    const bool pca = setting.ends_with(" metric=" + arm.metric);
-    if (setting.substr(0, setting.find(' ')) == arm.method->name && (arm.metric == "none" || pca))
+    const auto metric = setting.find(" metric=");
+    const std::string name = metric == std::string::npos ? "none" : setting.substr(metric + 8);
+    if (setting.substr(0, setting.find(' ')) == arm.method->name && name == arm.metric)
       out += committee.share[m];
   }
   return out;
