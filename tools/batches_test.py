@@ -63,7 +63,8 @@ class Batches(unittest.TestCase):
 
     def test_a_name_is_kept_from_a_header_that_only_the_other_sees(self):
         said = OPEN + "int said(int x) {\n" + CLOSE
-        self.assert_apart(said, '#include "outer.h"\n', outer='#include "inner.h"\n', inner="inline int said(int x) {\n")
+        self.assert_apart(said, '#include "outer.h"\n', outer='#include "inner.h"\n',
+                          inner="inline int said(int x) {\n")
         self.assertEqual(len(self.dealt({"a.cpp": '#include "s.h"\n' + said, "b.cpp": '#include "s.h"\n',
                                          "s.h": "inline int said(double x) {\n"})), 1)
 
