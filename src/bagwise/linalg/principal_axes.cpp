@@ -10,6 +10,7 @@
 #include "bagwise/core/parallel.h"
 #include "bagwise/core/random.h"
 #include "bagwise/linalg/blas.h"
+#include "bagwise/linalg/centred_rows.h"
 #include "bagwise/linalg/kernels.h"
 
 namespace bagwise {
@@ -18,10 +19,9 @@ namespace {
 using Eigen::Index;
 
 // All fixed: the bits must not depend on the number of threads.
-constexpr std::size_t kBlockRows = 512;     // centred, multiplied and forgotten at a time
-constexpr std::size_t kPieces = 16;         // partial sums held side by side
-constexpr std::size_t kBlockColumns = 512;  // of a table with few rows
-constexpr Index kSlice = 16;                // vectors of a product with sparse rows that one thread adds up
+constexpr std::size_t kBlockRows = kCentredBlock;
+constexpr std::size_t kPieces = 16;                        // partial sums held side by side
+constexpr std::size_t kBlockColumns = 512;                 // of a table with few rows
 constexpr std::size_t kMostValues = std::size_t{1} << 26;  // of the axes: 512 MB
 constexpr std::size_t kFewest = 16;                        // axes, however long they are
 constexpr double kMostGramWork = 2e11;                     // products of A A': some seconds on a core
@@ -30,49 +30,6 @@ constexpr int kMostIterations = 12;
 constexpr double kSettled = 1e-3;  // a kept singular value may still change by this share
 
 Index as_index(std::size_t n) { return static_cast<Index>(n); }
-
-// Rows [from, from + count) less the mean, in columns [column, column + columns).
-void copy_centred(const DenseView& rows, std::size_t from, std::size_t count, std::size_t column,
-                  std::size_t columns, const Vector& mean, double* out) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const double* row = rows.row(from + i).data() + column;
-    for (std::size_t j = 0; j < columns; ++j) *out++ = row[j] - mean[as_index(column + j)];
-  }
-}
-
-void copy_centred(const CsrView& rows, std::size_t from, std::size_t count, std::size_t column,
-                  std::size_t columns, const Vector& mean, double* out) {
-  for (std::size_t i = 0; i < count; ++i, out += columns) {
-    for (std::size_t j = 0; j < columns; ++j) out[j] = -mean[as_index(column + j)];
-    const auto* const begin = rows.index.data() + rows.start[from + i];
-    const auto* const end = rows.index.data() + rows.start[from + i + 1];
-    for (const auto* k = std::lower_bound(begin, end, static_cast<std::int64_t>(column));
-         k != end && static_cast<std::size_t>(*k) < column + columns; ++k) {
-      out[static_cast<std::size_t>(*k) - column] +=
-          rows.values[static_cast<std::size_t>(k - rows.index.data())];
-    }
-  }
-}
-
-void copy_centred(const RowsView& rows, std::size_t from, std::size_t count, std::size_t column,
-                  std::size_t columns, const Vector& mean, double* out) {
-  std::visit([&](const auto& view) { copy_centred(view, from, count, column, columns, mean, out); }, rows);
-}
-
-struct Block {
-  const RowsView* table;
-  std::size_t from, count;
-};
-
-std::vector<Block> cut(std::span<const RowsView> tables, std::size_t rows_each) {
-  std::vector<Block> out;
-  for (const RowsView& table : tables) {
-    const std::size_t n = row_count(table);
-    for (std::size_t from = 0; from < n; from += rows_each)
-      out.push_back({&table, from, std::min(rows_each, n - from)});
-  }
-  return out;
-}
 
 Vector mean_of(std::span<const RowsView> tables, std::size_t rows, unsigned threads) {
   Vector sum = Vector::Zero(as_index(column_count(tables[0])));
@@ -154,7 +111,7 @@ std::optional<ColMatrix> column_gram(std::span<const RowsView> tables, const Vec
                                      const AxesOptions& options) {
   constexpr std::size_t kBlocksEach = 8;
   const auto columns = static_cast<std::size_t>(mean.size());
-  const std::vector<Block> blocks = cut(tables, kBlockRows);
+  const std::vector<RowBlock> blocks = cut_into_blocks(tables);
   std::vector<ColMatrix> parts(std::min(kPieces, blocks.size()));
   const SerialBlas serial;
   for (std::size_t first = 0; first < blocks.size(); first += kPieces * kBlocksEach) {
@@ -167,7 +124,7 @@ std::optional<ColMatrix> column_gram(std::span<const RowsView> tables, const Vec
       std::vector<double> centred(kBlockRows * columns);
       for (std::size_t b = first + p; b < std::min(blocks.size(), first + kPieces * kBlocksEach);
            b += kPieces) {
-        const Block& block = blocks[b];
+        const RowBlock& block = blocks[b];
         copy_centred(*block.table, block.from, block.count, 0, columns, mean, centred.data());
         add_column_gram(centred.data(), block.count, columns, part);
       }
@@ -279,100 +236,6 @@ bool by_rows(std::span<const RowsView> tables, std::size_t rows, const AxesOptio
   return made;
 }
 
-// y = rows q for a block of centred rows; q has one row per column of the table, `at_mean` is mean' q.
-void project(const Block& block, const Vector& mean, const RowMatrix& q, const Vector& at_mean, double* y) {
-  const auto vectors = static_cast<std::size_t>(q.cols());
-  if (const auto* csr = std::get_if<CsrView>(block.table)) {
-    for (std::size_t i = 0; i < block.count; ++i, y += vectors) {
-      Eigen::Map<Vector> row(y, q.cols());
-      row = -at_mean;
-      const auto end = static_cast<std::size_t>(csr->start[block.from + i + 1]);
-      for (auto k = static_cast<std::size_t>(csr->start[block.from + i]); k < end; ++k)
-        row += csr->values[k] * q.row(csr->index[k]).transpose();
-    }
-    return;
-  }
-  const auto columns = static_cast<std::size_t>(mean.size());
-  std::vector<double> centred(block.count * columns);
-  copy_centred(*block.table, block.from, block.count, 0, columns, mean, centred.data());
-  dense_product(centred.data(), block.count, q.data(), vectors, columns, y);
-}
-
-// out += A' y for some blocks of sparse rows: each thread adds up a slice of the vectors. What the mean takes
-// away is done once at the end.
-void add_back(const CsrView& rows, const Block& block, const double* y, Index vectors, Index slice,
-              RowMatrix& out) {
-  const Index width = std::min(kSlice, vectors - slice);
-  for (std::size_t i = 0; i < block.count; ++i) {
-    const double* row = y + as_index(i) * vectors + slice;
-    const auto end = static_cast<std::size_t>(rows.start[block.from + i + 1]);
-    for (auto k = static_cast<std::size_t>(rows.start[block.from + i]); k < end; ++k) {
-      double* sum = out.row(rows.index[k]).data() + slice;
-      for (Index s = 0; s < width; ++s) sum[s] += rows.values[k] * row[s];
-    }
-  }
-}
-
-// out += A' y for a block of dense rows, in a range of columns.
-void add_back(const DenseView& rows, const Block& block, const double* y, const Vector& mean,
-              std::size_t from, std::size_t count, RowMatrix& out) {
-  const auto vectors = static_cast<std::size_t>(out.cols());
-  RowMatrix slab(as_index(block.count), as_index(count));
-  copy_centred(rows, block.from, block.count, from, count, mean, slab.data());
-  const RowMatrix turned = slab.transpose();
-  RowMatrix part(as_index(count), out.cols());
-  dense_product(turned.data(), count, y, vectors, block.count, part.data());
-  out.middleRows(as_index(from), as_index(count)) += part;
-}
-
-// A'A q, some blocks of rows at a time, so that nothing has a row for every row of the table.
-std::optional<RowMatrix> gram_times(std::span<const RowsView> tables, const Vector& mean, const RowMatrix& q,
-                                    const AxesOptions& options, double done, double total) {
-  constexpr std::size_t kAtOnce = 64;
-  const auto vectors = static_cast<std::size_t>(q.cols());
-  const Vector at_mean = q.transpose() * mean;
-  RowMatrix out = RowMatrix::Zero(q.rows(), q.cols());
-  Vector sparse_sum = Vector::Zero(q.cols());  // of the y of sparse rows
-  const SerialBlas serial;
-  const std::vector<Block> blocks = cut(tables, kBlockRows);
-  std::vector<double> y(std::min(kAtOnce, blocks.size()) * kBlockRows * vectors);
-  for (std::size_t first = 0; first < blocks.size(); first += kAtOnce) {
-    const double share = static_cast<double>(first) / static_cast<double>(blocks.size());
-    if (tell(options.observer, {"principal axes", done + share, total}) == Next::kStop) return {};
-    const std::size_t count = std::min(kAtOnce, blocks.size() - first);
-    const auto place = [&](std::size_t b) { return y.data() + b * kBlockRows * vectors; };
-    parallel_for(count, options.threads,
-                 [&](std::size_t b) { project(blocks[first + b], mean, q, at_mean, place(b)); });
-    const std::size_t slabs = (static_cast<std::size_t>(q.rows()) + kBlockColumns - 1) / kBlockColumns;
-    parallel_for(slabs, options.threads, [&](std::size_t s) {
-      const std::size_t from = s * kBlockColumns;
-      const std::size_t columns = std::min(kBlockColumns, static_cast<std::size_t>(q.rows()) - from);
-      for (std::size_t b = 0; b < count; ++b) {
-        const Block& block = blocks[first + b];
-        if (const auto* dense = std::get_if<DenseView>(block.table))
-          add_back(*dense, block, place(b), mean, from, columns, out);
-      }
-    });
-    const auto slices = static_cast<std::size_t>((q.cols() + kSlice - 1) / kSlice);
-    parallel_for(slices, options.threads, [&](std::size_t s) {
-      for (std::size_t b = 0; b < count; ++b) {
-        const Block& block = blocks[first + b];
-        if (const auto* csr = std::get_if<CsrView>(block.table))
-          add_back(*csr, block, place(b), q.cols(), as_index(s) * kSlice, out);
-      }
-    });
-    for (std::size_t b = 0; b < count; ++b) {
-      if (!std::holds_alternative<CsrView>(*blocks[first + b].table)) continue;
-      sparse_sum += Eigen::Map<const RowMatrix>(place(b), as_index(blocks[first + b].count), q.cols())
-                        .colwise()
-                        .sum()
-                        .transpose();
-    }
-  }
-  out.noalias() -= mean * sparse_sum.transpose();
-  return out;
-}
-
 // x c for a tall x, in blocks of its rows.
 RowMatrix times(const RowMatrix& x, const RowMatrix& c, unsigned threads) {
   RowMatrix out(x.rows(), c.cols());
@@ -430,7 +293,9 @@ bool by_iteration(std::span<const RowsView> tables, std::size_t rows, const Axes
   Vector before;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     q = orthonormal_columns(std::move(q), options.threads);
-    auto image = gram_times(tables, out.mean, q, options, iteration, kMostIterations);
+    auto image = gram_times(tables, out.mean, q, options.threads, [&](double share) {
+      return tell(options.observer, {"principal axes", iteration + share, kMostIterations});
+    });
     if (!image) return false;
     ColMatrix inner = cross(q, *image, options.threads);
     inner = (inner + ColMatrix(inner.transpose())) / 2;
