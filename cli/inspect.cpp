@@ -96,6 +96,11 @@ std::string as_json(const Model& model, std::size_t top) {
   out["one_hot"] = model.one_hot;
   out["missing"] = model.missing;
   out["scaling"] = model.scaling.kind;
+  out["metric"] = {{"kind", model.metric.kind}};
+  if (model.metric.kind != "none") {
+    out["metric"]["rank"] = model.metric.rank;
+    out["metric"]["variance_kept"] = model.metric.variance_kept;
+  }
   if (model.expansion) out["expansion_rows"] = model.expansion->rows.rows();
   out["tasks"] = Json::array();
   for (std::size_t t = 0; t < model.tasks.size(); ++t) {
@@ -156,6 +161,12 @@ std::string as_text(const Model& model, const std::string& file, std::size_t top
   for (const std::string& column : model.one_hot) one_hot.push_back(short_name(column));
   if (!one_hot.empty()) out += fmt::format("  {:<13}  {}\n", "one-hot", fmt::join(one_hot, ", "));
   out += fmt::format("  {:<13}  {}\n\nTraining\n{}", "missing", model.missing, training_text(model.training));
+  if (model.metric.kind != "none") {
+    out += fmt::format(
+        "  {:<12}  {} ({} with {:.3g} % of the variance); lengths, angles and residuals are in it\n",
+        "metric", model.metric.kind, count_of(model.metric.rank, "principal axis", "principal axes"),
+        100 * model.metric.variance_kept);
+  }
   if (!model.training.tasks.empty()) out += "\nTasks\n" + task_table(model.training);
   if (const std::string line = transfer_line(model.training); !line.empty()) {
     out += fmt::format("\n  The common plane w_0 has length {}: {}.\n",

@@ -70,8 +70,12 @@ struct BagCrossValidation::Mapped {
 
 BagCrossValidation::BagCrossValidation(std::span<const TrainingTask> tasks,
                                        std::vector<std::vector<std::uint32_t>> folds, Criterion criterion,
-                                       Context context, Memory memory)
-    : tasks_(tasks), criterion_(criterion), context_(std::move(context)), memory_(std::move(memory)) {
+                                       bool keep_planes, Context context, Memory memory)
+    : tasks_(tasks),
+      criterion_(criterion),
+      keep_planes_(keep_planes),
+      context_(std::move(context)),
+      memory_(std::move(memory)) {
   const BaggedData& target = *tasks.back().rows;
   for (const auto& fold : folds) {
     BaggedData held_out = take_bags(target, fold);
@@ -87,7 +91,7 @@ BagCrossValidation::BagCrossValidation(std::span<const TrainingTask> tasks,
 
 std::string piece_key(const Arm& arm, const SettingsPath& path, std::size_t fold) {
   std::string out = fmt::format("{} metric={} fold={}", arm.method->name, arm.metric, fold);
-  for (const OptionTexts& setting : path) out += "|" + setting_text(setting);
+  for (const OptionTexts& setting : path) out += fmt::format("|{}", setting_text(setting));
   return out;
 }
 
@@ -112,8 +116,8 @@ Result<PathOutcome> BagCrossValidation::run_piece(const Arm& arm, const Mapped& 
   for (std::size_t s = 0; s < fits->size(); ++s) {
     const std::span<const double> f(scores.col(static_cast<Eigen::Index>(s)).data(), out.rows.rows());
     const Probability& probability = (*fits)[s].model.tasks.back().probability;
-    outcome.push_back(
-        {criterion_value(criterion_, f, probability, out.bag_start, out.bags), std::move(planes[s])});
+    outcome.push_back({criterion_value(criterion_, f, probability, out.bag_start, out.bags), {}});
+    if (keep_planes_) outcome.back().planes = std::move(planes[s]);
   }
   return outcome;
 }

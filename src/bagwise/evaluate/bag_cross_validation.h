@@ -27,7 +27,7 @@ struct Arm {
 };
 
 // One setting on one fold: its criterion on the fold's bags, and its planes on raw values, one per task (none
-// of a kernel model).
+// of a kernel model, or where they are not kept).
 struct FoldOutcome {
   double value = 0;
   std::vector<TaskModel> planes;
@@ -44,12 +44,12 @@ class BagCrossValidation {
  public:
   // Tasks: sources in order, the target last, the target with its rows; they must outlive it.
   BagCrossValidation(std::span<const TrainingTask> tasks, std::vector<std::vector<std::uint32_t>> folds,
-                     Criterion criterion, Context context, Memory memory);
+                     Criterion criterion, bool keep_planes, Context context, Memory memory);
 
   [[nodiscard]] std::size_t folds() const { return folds_.size(); }
 
-  // All paths of the arm on the folds [from, from + count): outcomes by path, then by fold. `done` and `total`
-  // are settings times folds, for the observer. Errors: of the first piece that has one; a stop.
+  // All paths of the arm on the folds [from, from + count): outcomes by path, then by fold. `done` and
+  // `total` are settings times folds, for the observer. Errors: of the first piece that has one; a stop.
   Result<std::vector<std::vector<PathOutcome>>> run(const Arm& arm, std::size_t from, std::size_t count,
                                                     double done, double total);
 
@@ -69,6 +69,7 @@ class BagCrossValidation {
   std::span<const TrainingTask> tasks_;
   std::vector<HeldOut> folds_;
   Criterion criterion_;
+  bool keep_planes_;
   Context context_;
   Memory memory_;
 };

@@ -35,7 +35,8 @@ void set_committee(std::vector<Member> members, std::vector<std::string> setting
   for (std::size_t t = 0; t < tasks; ++t) {
     out.tasks.push_back({RowMatrix(count, static_cast<Eigen::Index>(features)), {}, {}});
     const std::vector<TaskModel>& planes = members[0].planes;
-    model.tasks.push_back({planes[planes.size() - tasks + t].name, std::vector<double>(features, 0.0), 0, {}});
+    model.tasks.push_back(
+        {planes[planes.size() - tasks + t].name, std::vector<double>(features, 0.0), 0, {}});
   }
   for (std::size_t m = 0; m < members.size(); ++m) {
     const Member& member = members[m];

@@ -18,18 +18,18 @@ namespace {
 
 // What is known of the settings of one arm while they are tried.
 struct ArmState {
-  std::vector<std::size_t> first;                    // of each path, its first setting's number in the arm
-  std::vector<Tried> tried;                          // all settings of the arm
-  std::vector<std::vector<FoldOutcome>> outcomes;    // per setting, per fold it was tried on
-  std::vector<bool> alive;                           // whether halving still keeps it
+  std::vector<std::size_t> first;                  // of each path, its first setting's number in the arm
+  std::vector<Tried> tried;                        // all settings of the arm
+  std::vector<std::vector<FoldOutcome>> outcomes;  // per setting, per fold it was tried on
+  std::vector<bool> alive;                         // whether halving still keeps it
 };
 
 Result<std::vector<std::vector<std::uint32_t>>> make_folds(const BaggedData& target,
                                                            const TuneOptions& options, std::uint64_t seed) {
   const std::size_t bags = target.bags.size();
   if (options.folds < 2 || options.folds > bags) {
-    return Error{fmt::format("folds = {} with {} bags; expected from 2 to the number of bags", options.folds,
-                             bags)};
+    return Error{
+        fmt::format("folds = {} with {} bags; expected from 2 to the number of bags", options.folds, bags)};
   }
   std::vector<std::uint64_t> sizes(bags, 0);
   for (const std::uint32_t k : target.bag_of_row) ++sizes[k];
@@ -78,9 +78,8 @@ void drop_worse(ArmState& state) {
     if (state.alive[s]) order.push_back(s);
   }
   const std::size_t keep = kept_of(order.size());
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return state.tried[a].value < state.tried[b].value;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return state.tried[a].value < state.tried[b].value; });
   for (std::size_t i = keep; i < order.size(); ++i) {
     state.alive[order[i]] = false;
     state.outcomes[order[i]].clear();
@@ -226,7 +225,8 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
   for (const Arm& arm : arms) total += fits_of(settings_of(arm.paths).size(), folds->size(), options.search);
 
   Stopwatch watch;
-  BagCrossValidation validation(tasks, std::move(*folds), options.criterion, context, memory);
+  BagCrossValidation validation(tasks, std::move(*folds), options.criterion,
+                                options.combine != Combine::kBest, context, memory);
   Tuned out;
   std::vector<ArmState> states;
   for (std::size_t a = 0; a < arms.size(); ++a) {

@@ -45,7 +45,8 @@ inline constexpr double kAxesCutoff = 1e-6;
 // it.
 std::optional<PrincipalAxes> principal_axes(std::span<const RowsView> tables, const AxesOptions& options);
 
-// axes (row - mean) for the `count` rows from `from` on, one row each; on the calling thread.
-RowMatrix coordinates(const PrincipalAxes& axes, const RowsView& rows, std::size_t from, std::size_t count);
+// axes (row - mean) for the `count` rows from `from` on, one row each; in fixed blocks.
+RowMatrix coordinates(const PrincipalAxes& axes, const RowsView& rows, std::size_t from, std::size_t count,
+                      unsigned threads = 0);
 
 }  // namespace bagwise

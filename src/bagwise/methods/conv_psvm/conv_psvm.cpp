@@ -198,7 +198,9 @@ Method conv_psvm_method() {
       .check = [](const ConvPsvmOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const ConvPsvmOptions&) { return true; },
       .default_grid =
-          [](std::size_t) { return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1}); },
+          [](std::size_t) {
+            return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1});
+          },
   });
 }
 

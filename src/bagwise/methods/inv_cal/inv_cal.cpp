@@ -134,7 +134,9 @@ Method inv_cal_method() {
       .check = [](const InvCalOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const InvCalOptions& options) { return !options.kernel_choice().is_linear(); },
       .default_grid =
-          [](std::size_t) { return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1}); },
+          [](std::size_t) {
+            return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1});
+          },
   });
 }
 
