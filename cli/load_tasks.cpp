@@ -26,6 +26,7 @@ Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, 
     auto read = read_proportions(files.proportions, observer);
     if (!read) return read.error();
     known = std::move(*read);
+    out.remarks = known->remarks;
   }
   const ProportionTable* proportions = known ? &*known : nullptr;
   Stopwatch reading;

@@ -26,7 +26,8 @@ struct LoadedTask {
   TrainingTask task;
   std::optional<BaggedData> rows;
   std::vector<double> fill;
-  bool sparse = false;  // a file of sparse rows: features it does not mention are 0
+  bool sparse = false;               // a file of sparse rows: features it does not mention are 0
+  std::vector<std::string> remarks;  // on its proportions, for the warnings of the fit
 };
 
 // Sources in order, the target last.

@@ -167,6 +167,7 @@ Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& o
   fit.model.training = report_of(best, options, data, context.seed);
   fit.model.training.starts = std::move(reports);
   warn_if_one_class(machine.values, fit.model.training.warnings);
+  warn_if_noise_ignored(data.bags, "alter-psvm", fit.model.training.warnings);
   set_plane(rows, machine, target.name, fit.model);
   fit.model.features = data.feature_names;
   fit.model.scaling = *scaling;

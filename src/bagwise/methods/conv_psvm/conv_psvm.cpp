@@ -182,6 +182,7 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   const std::span<const double> scores(f.data(), static_cast<std::size_t>(f.size()));
   if (!f.allFinite()) return overflow_error(all);
   warn_if_one_class(scores, fit.model.training.warnings);
+  warn_if_noise_ignored(data.bags, "conv-psvm", fit.model.training.warnings);
   fit.model.tasks[0].probability = fit_bag_sigmoid(scores, rows.bag_start, rows.proportions());
   fit.solve_seconds = watch.seconds();
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();

@@ -182,6 +182,7 @@ Result<Fit> fit_mean_map(const TrainingTask& target, const MeanMapOptions& optio
   auto& told = fit.model.training.warnings;
   told.insert(told.begin(), warnings.begin(), warnings.end());
   warn_if_one_class(scores(raw_plane(fit.model, 0), rows, context.threads), told);
+  warn_if_noise_ignored(data.bags, "mean-map", told);
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;
 }
