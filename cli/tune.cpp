@@ -218,6 +218,12 @@ std::string as_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seco
   out["method"] = model.method;
   out["selection"] = to_json(*model.selection);
   out["selection"]["members"] = tuned.members;
+  if (tuned.related) {
+    out["transfer"] = {{"target_correlation", tuned.related->target},
+                       {"source_correlation", tuned.related->source},
+                       {"log_odds", tuned.related->log_odds},
+                       {"share", tuned.transfer_share}};
+  }
   out["table"] = Json::array();
   for (const std::size_t i : ranked(tuned)) {
     const Tried& tried = tuned.tried[i];
@@ -269,6 +275,13 @@ std::string as_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seco
       fmt::format("  time          {:.2f} s (reading {:.2f}, choosing {:.2f}), at most {:.0f} MB of memory\n",
                   seconds.total, seconds.read + seconds.reduce, tuned.choose_seconds,
                   static_cast<double>(peak_memory_bytes()) / 1e6);
+  if (tuned.related) {
+    out += fmt::format(
+        "  transfer      the source's plane correlates by {:.2f} with the target's shares, by {:.2f} with "
+        "its own:\n"
+        "                settings with transfer weigh {:.2f} of 1\n",
+        tuned.related->target, tuned.related->source, tuned.transfer_share);
+  }
   const auto order = ranked(tuned);
   if (arms.size() > 1) {
     TextTable table({"method", ">settings", ">" + s.criterion, ">share of the model", "best setting"});

@@ -13,6 +13,7 @@
 #include "bagwise/evaluate/bag_cross_validation.h"
 #include "bagwise/evaluate/committee.h"
 #include "bagwise/evaluate/grid.h"
+#include "bagwise/evaluate/relatedness.h"
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/metric.h"
 
@@ -76,6 +77,28 @@ class Fits {
       }
     }
     fit_all(arm);
+    for (const OptionTexts& setting : settings_of(arm.paths))
+      alone_.push_back(arm.method->learns_alone(setting));
+    if (tasks_.size() > 1) related_ = or_abort(relatedness(tasks_, {}, context_));
+  }
+
+  // As `tune` weighs them: transfer or not by how related the source looks, then by the values.
+  [[nodiscard]] std::vector<double> gated(const std::vector<double>& values, double tau) const {
+    if (tasks_.size() == 1) return weights_of_values(values, tau);
+    const double transfer = 1 / (1 + std::exp(-std::clamp(related_.log_odds, -1.5, 1.5)));
+    std::vector<double> out(values.size(), 0.0);
+    for (const bool alone : {false, true}) {
+      std::vector<double> own;
+      for (std::size_t s = 0; s < values.size(); ++s) {
+        if (alone_[s] == alone) own.push_back(values[s]);
+      }
+      const std::vector<double> weights = weights_of_values(own, tau);
+      const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+      for (std::size_t s = 0, i = 0; s < values.size(); ++s) {
+        if (alone_[s] == alone) out[s] = (alone ? 1 - transfer : transfer) * weights[i++] / sum;
+      }
+    }
+    return out;
   }
 
   [[nodiscard]] std::vector<double> values(Criterion criterion) const {
@@ -153,6 +176,8 @@ class Fits {
   std::vector<TrainingTask> tasks_;
   std::vector<std::vector<std::uint32_t>> folds_;
   std::size_t settings_ = 0;
+  std::vector<bool> alone_;
+  Relatedness related_;
   std::vector<std::vector<TaskModel>> of_fold_;  // planes of the target, per fold and setting
   Scored whole_;                                 // test rows by the fits to all bags
   std::vector<Scored> test_;                     // and by those of each fold
@@ -179,7 +204,10 @@ std::vector<Outcome> compare_rules(const Cell& cell, std::uint64_t seed, unsigne
           if (criterion != Criterion::kMiscount && tau != 4) continue;
           const std::vector<double> weights = weights_of_values(values, tau);
           add(fmt::format("{}/average/{}", criterion_name, tau), fits.average(weights, false));
-          if (tau == 4) add(fmt::format("{}/plane/{}", criterion_name, tau), fits.average(weights, true));
+          if (tau != 4) continue;
+          const std::vector<double> gated = fits.gated(values, tau);
+          add(fmt::format("{}/gated/{}", criterion_name, tau), fits.average(gated, false));
+          add(fmt::format("{}/plane/{}", criterion_name, tau), fits.average(gated, true));
         }
       }
     }

@@ -27,9 +27,9 @@ double mean_probability(std::span<const double> scores, const Probability& proba
 
 }  // namespace
 
-double bag_trust(double proportion, std::size_t size, double noise) {
+double bag_trust(double share, std::size_t size, double noise) {
   if (noise == 0) return 1;
-  const double p = clipped_proportion(proportion, size, {});
+  const double p = clipped_proportion(share, size, {});
   const double own = p * (1 - p) / static_cast<double>(size);
   return own / (own + noise * noise);
 }
@@ -40,6 +40,10 @@ double criterion_value(Criterion criterion, std::span<const double> scores, cons
   const Probability refitted = criterion == Criterion::kLikelihood
                                    ? fit_bag_sigmoid(scores, bag_start, bags.proportions)
                                    : probability;
+  CompensatedSum positives;
+  for (std::size_t k = 0; k < bags.size(); ++k)
+    positives.add(bags.proportions[k] * static_cast<double>(bag_start[k + 1] - bag_start[k]));
+  const double pooled = scores.empty() ? 0 : positives.value() / static_cast<double>(scores.size());
   constexpr double kLeast = 1e-12;  // of a probability whose logarithm is taken
   CompensatedSum total;
   for (std::size_t k = 0; k < bags.size(); ++k) {
@@ -60,7 +64,7 @@ double criterion_value(Criterion criterion, std::span<const double> scores, cons
         break;
       }
     }
-    total.add(bag_trust(p, f.size(), bags.noise_of(k)) * static_cast<double>(f.size()) * off);
+    total.add(bag_trust(pooled, f.size(), bags.noise_of(k)) * static_cast<double>(f.size()) * off);
   }
   return total.value();
 }

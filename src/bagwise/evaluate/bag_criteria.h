@@ -7,8 +7,8 @@
 //
 // Each is a sum over bags, 0 where the scores agree with every bag, and smaller is better. u_k is 1 for a
 // proportion known exactly; one with noise of standard deviation s_k tells less, and counts as
-// u_k = v_k / (v_k + s_k^2), v_k = p_k (1 - p_k) / |B_k| for the p_k clipped by 1/(2 |B_k| + 2): the part of
-// what a bag's share varies by that is not noise.
+// u_k = v_k / (v_k + s_k^2), v_k = pi (1 - pi) / |B_k|, pi the share of positives over these bags, clipped by
+// 1/(2 |B_k| + 2): the part of what a bag's share varies by that is not noise.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ inline std::vector<std::pair<std::string_view, Criterion>> names(Criterion) {
           {"likelihood", Criterion::kLikelihood}};
 }
 
-// u_k of a bag.
-double bag_trust(double proportion, std::size_t size, double noise);
+// u_k of a bag where `share` of all rows are positive.
+double bag_trust(double share, std::size_t size, double noise);
 
 // Scores bag by bag: those of bag k of `bags` begin at bag_start[k], and the last entry is their end.
 double criterion_value(Criterion criterion, std::span<const double> scores, const Probability& probability,

@@ -10,7 +10,7 @@
 
 namespace bagwise {
 
-// exp(-(value - least)/tau), 0 where that is below a hundredth; not yet divided by their sum.
+// exp(-(value - least)/tau), 0 where that is below a hundredth; not yet divided by their sum. Empty for none.
 std::vector<double> weights_of_values(std::span<const double> values, double tau);
 
 // One plane per task of every member.

@@ -22,6 +22,7 @@ struct ArmState {
   std::vector<Tried> tried;                        // all settings of the arm
   std::vector<std::vector<FoldOutcome>> outcomes;  // per setting, per fold it was tried on
   std::vector<bool> alive;                         // whether halving still keeps it
+  std::vector<bool> alone;                         // whether it learns without the sources
 };
 
 Result<std::vector<std::vector<std::uint32_t>>> make_folds(const BaggedData& target,
@@ -101,7 +102,10 @@ Result<ArmState> try_arm(BagCrossValidation& validation, const Arm& arm, std::si
   ArmState state;
   for (const SettingsPath& path : arm.paths) {
     state.first.push_back(state.tried.size());
-    for (const OptionTexts& setting : path) state.tried.push_back({number, setting, 0, 0});
+    for (const OptionTexts& setting : path) {
+      state.tried.push_back({number, setting, 0, 0});
+      state.alone.push_back(arm.method->learns_alone(setting));
+    }
   }
   state.outcomes.resize(state.tried.size());
   state.alive.assign(state.tried.size(), true);
@@ -128,24 +132,58 @@ Result<ArmState> try_arm(BagCrossValidation& validation, const Arm& arm, std::si
   return state;
 }
 
-// Weights of all settings of all arms. Within an arm as the values say; an arm as its best setting says, so
-// that a method does not weigh more for having more settings.
-std::vector<std::vector<double>> setting_weights(const std::vector<ArmState>& arms, double tau) {
+// How much few bags may be trusted to tell of a source, as log odds either way.
+constexpr double kMostOdds = 1.5;
+
+// What share the settings with transfer have, given how related the sources look.
+double share_with_transfer(const Relatedness& related) {
+  return 1 / (1 + std::exp(-std::clamp(related.log_odds, -kMostOdds, kMostOdds)));
+}
+
+// Whether an arm has settings of both kinds, so that there is something to weigh.
+bool asks_for_transfer(const ArmState& arm) {
+  bool with = false, without = false;
+  for (std::size_t s = 0; s < arm.tried.size(); ++s) {
+    if (arm.alive[s]) (arm.alone[s] ? without : with) = true;
+  }
+  return with && without;
+}
+
+// The shares of one kind of an arm's settings, together `share`, as their values say.
+void share_out(const ArmState& arm, bool alone, double share, double tau, std::vector<double>& weights) {
+  std::vector<double> values;
+  std::vector<std::size_t> which;
+  for (std::size_t s = 0; s < arm.tried.size(); ++s) {
+    if (!arm.alive[s] || arm.alone[s] != alone) continue;
+    values.push_back(arm.tried[s].value);
+    which.push_back(s);
+  }
+  const std::vector<double> own = weights_of_values(values, tau);
+  const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+  for (std::size_t i = 0; i < which.size(); ++i) weights[which[i]] = share * own[i] / sum;
+}
+
+double least_value(const ArmState& arm) {
+  double out = std::numeric_limits<double>::infinity();
+  for (std::size_t s = 0; s < arm.tried.size(); ++s) {
+    if (arm.alive[s]) out = std::min(out, arm.tried[s].value);
+  }
+  return out;
+}
+
+// Weights of all settings of all arms. Within an arm as the values say, and with transfer or without as the
+// sources look; an arm as its best setting says, so that a method does not weigh more for having more
+// settings.
+std::vector<std::vector<double>> setting_weights(const std::vector<ArmState>& arms, double transfer,
+                                                 double tau) {
   std::vector<double> least;
   std::vector<std::vector<double>> out;
   for (const ArmState& arm : arms) {
-    std::vector<double> values;
-    std::vector<std::size_t> which;
-    for (std::size_t s = 0; s < arm.tried.size(); ++s) {
-      if (!arm.alive[s]) continue;
-      values.push_back(arm.tried[s].value);
-      which.push_back(s);
-    }
-    least.push_back(*std::min_element(values.begin(), values.end()));
-    const std::vector<double> weights = weights_of_values(values, tau);
-    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    const bool both = asks_for_transfer(arm);
     out.emplace_back(arm.tried.size(), 0.0);
-    for (std::size_t i = 0; i < which.size(); ++i) out.back()[which[i]] = weights[i] / sum;
+    share_out(arm, false, both ? transfer : 1, tau, out.back());
+    share_out(arm, true, both ? 1 - transfer : 1, tau, out.back());
+    least.push_back(least_value(arm));
   }
   const std::vector<double> of_arms = weights_of_values(least, tau);
   for (std::size_t a = 0; a < arms.size(); ++a) {
@@ -154,9 +192,25 @@ std::vector<std::vector<double>> setting_weights(const std::vector<ArmState>& ar
   return out;
 }
 
+void find_best(const std::vector<ArmState>& states, double tau, Tuned& out) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const ArmState& state : states) {
+    const bool both = asks_for_transfer(state);
+    for (std::size_t s = 0; s < state.tried.size(); ++s) {
+      const double share = state.alone[s] ? 1 - out.transfer_share : out.transfer_share;
+      const double value = state.tried[s].value - (both ? tau * std::log(share) : 0);
+      if (state.alive[s] && value < least) {
+        least = value;
+        out.best = out.tried.size();
+      }
+      out.tried.push_back(state.tried[s]);
+    }
+  }
+}
+
 Result<void> combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const TuneOptions& options,
                      Tuned& out) {
-  const auto weights = setting_weights(states, options.tau);
+  const auto weights = setting_weights(states, out.transfer_share, options.tau);
   std::vector<Member> members;
   std::vector<std::string> settings;
   for (std::size_t a = 0; a < states.size(); ++a) {
@@ -235,17 +289,19 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
     done += fits_of(state->tried.size(), validation.folds(), options.search);
     states.push_back(std::move(*state));
   }
-  double least = std::numeric_limits<double>::infinity();
   for (ArmState& state : states) {
-    for (std::size_t s = 0; s < state.tried.size(); ++s) {
-      state.tried[s].value /= static_cast<double>(options.repeats);
-      if (state.alive[s] && state.tried[s].value < least) {
-        least = state.tried[s].value;
-        out.best = out.tried.size();
-      }
-      out.tried.push_back(state.tried[s]);
-    }
+    for (Tried& tried : state.tried) tried.value /= static_cast<double>(options.repeats);
   }
+  if (std::any_of(states.begin(), states.end(), asks_for_transfer) && tasks.size() > 1) {
+    const OptionTexts& any = states[0].tried[0].setting;
+    const auto scale = any.find("scale");
+    const OptionTexts same = scale == any.end() ? OptionTexts{} : OptionTexts{*scale};
+    auto related = relatedness(tasks, same, context);
+    // A source too poor to tell (one proportion in all its bags) leaves the question open.
+    out.related = related ? *related : Relatedness{};
+    out.transfer_share = share_with_transfer(*out.related);
+  }
+  find_best(states, options.tau, out);
   out.choose_seconds = watch.seconds();
 
   Stopwatch finishing;

@@ -14,12 +14,18 @@
 
 #include "bagwise/core/result.h"
 #include "bagwise/evaluate/bag_cross_validation.h"
+#include "bagwise/evaluate/relatedness.h"
 #include "bagwise/methods/registry.h"
 
 namespace bagwise {
 
 // best: fit the best setting to all bags. average: keep the fold models of all settings as a committee, in
 // which setting s weighs exp(-(value_s - least)/tau). plane: one plane, their weighted mean.
+//
+// Few bags tell little of whether a source helps. Where a method is tried with transfer and without, both
+// kinds are weighed by how related the source looks (relatedness.h) instead: together the settings with
+// transfer have the share 1/(1 + exp(-log odds)), the odds kept within exp(+-1.5). For `best` a setting's
+// value counts less tau times the logarithm of its kind's share.
 enum class Combine { kBest, kAverage, kPlane };
 inline std::vector<std::pair<std::string_view, Combine>> names(Combine) {
   return {{"best", Combine::kBest}, {"average", Combine::kAverage}, {"plane", Combine::kPlane}};
@@ -50,11 +56,13 @@ struct Tried {
 
 struct Tuned {
   Fit fit;
-  std::vector<Tried> tried;   // in the order of the grids
-  std::size_t best = 0;       // into tried
-  std::size_t members = 0;    // planes that were combined; 0 for best
-  double choose_seconds = 0;  // of the fits on folds, and
-  double final_seconds = 0;   // of what came after
+  std::vector<Tried> tried;            // in the order of the grids
+  std::size_t best = 0;                // into tried
+  std::optional<Relatedness> related;  // of the sources, where transfer was in question
+  double transfer_share = 0;           // what it made of that
+  std::size_t members = 0;             // planes that were combined; 0 for best
+  double choose_seconds = 0;           // of the fits on folds, and
+  double final_seconds = 0;            // of what came after
 };
 
 // "inv-cal C=1 epsilon=0.1", with the metric where there is one.

@@ -24,6 +24,7 @@ struct MethodParts {
   Result<void> (*check)(const Options&) = nullptr;    // how options go together; null: any way
   bool (*needs_instances)(const Options&) = nullptr;  // null: never
   std::vector<SettingsPath> (*default_grid)(std::size_t sources) = nullptr;  // null: the defaults alone
+  bool (*learns_alone)(const Options&) = nullptr;  // null: a method with sources never does
   OptionTexts on_path = {};  // what fits on a path have where a setting does not say otherwise
 };
 
@@ -103,6 +104,11 @@ Method make_method(const MethodParts<Options>& parts) {
       fits.push_back(std::move(*fitted));
     }
     return fits;
+  };
+  out.learns_alone = [parts](const OptionTexts& texts) {
+    const auto options = parse_entry_options<Options>(texts);
+    return !parts.uses_sources ||
+           (options && parts.learns_alone != nullptr && parts.learns_alone(options->own));
   };
   out.default_grid = [parts](std::size_t sources) {
     return parts.default_grid != nullptr ? parts.default_grid(sources) : std::vector<SettingsPath>{{{}}};

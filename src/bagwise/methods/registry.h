@@ -68,6 +68,8 @@ struct Method {
       fit_path = {};
   // Settings worth trying, as paths, where there are that many sources.
   std::function<std::vector<SettingsPath>(std::size_t sources)> default_grid = {};
+  // Whether with these options the target learns alone, whatever sources there are.
+  std::function<bool(const OptionTexts&)> learns_alone = [](const OptionTexts&) { return false; };
   // Faults of options alone, so that they are told before long reading.
   std::function<Result<void>(const OptionTexts&)> check = {};
   // Whether a fit with these (faultless) options wants every row; else sums per bag are enough.

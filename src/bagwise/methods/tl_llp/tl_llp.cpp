@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <list>
 
@@ -184,7 +185,7 @@ std::vector<SettingsPath> tl_llp_grid(std::size_t sources) {
   constexpr double kNoTransfer = 1e-6;
   const std::vector<double> costs = powers_of_two(-2, 7, 2), costs_source = powers_of_two(-2, 7, 3);
   std::vector<SettingsPath> out;
-  for (const double epsilon : {0.1, 0.5}) {
+  for (const double epsilon : {0.01, 0.1}) {
     SettingsPath alone;
     for (const double cost : costs) {
       alone.push_back(setting(kNoTransfer, kNoTransfer, cost, 1, epsilon));
@@ -222,6 +223,14 @@ Method tl_llp_method() {
             return options.uncertainty == Uncertainty::kLiteral || options.kernel != KernelKind::kLinear;
           },
       .default_grid = tl_llp_grid,
+      // As far as the last digits of accuracy go: planes are within about lambda of the target's own.
+      .learns_alone =
+          [](const TlLlpOptions& options) {
+            constexpr double kTiny = 1e-3;
+            return options.lambda <= kTiny &&
+                   std::all_of(options.lambda_source.begin(), options.lambda_source.end(),
+                               [](double lambda) { return lambda <= kTiny; });
+          },
   });
 }
 
