@@ -197,4 +197,10 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
   return out;
 }
 
+void add_remarks(const std::list<LoadedTask>& tasks, std::vector<std::string>& warnings) {
+  std::vector<std::string> all;
+  for (const LoadedTask& task : tasks) all.insert(all.end(), task.remarks.begin(), task.remarks.end());
+  warnings.insert(warnings.begin(), all.begin(), all.end());
+}
+
 }  // namespace bagwise::cli

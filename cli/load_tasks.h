@@ -42,4 +42,7 @@ struct Wanted {
 Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::vector<TaskFiles>& files,
                                          const Wanted& wanted, const Observer& observer, Seconds& seconds);
 
+// What reading had to say of the proportions, before the warnings of the fit: its last one says why it ended.
+void add_remarks(const std::list<LoadedTask>& tasks, std::vector<std::string>& warnings);
+
 }  // namespace bagwise::cli

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "bagwise/core/timing.h"
+#include "bagwise/methods/recalibrate.h"
 #include "bagwise/methods/registry.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
@@ -78,22 +79,26 @@ Result<int> run(const Arguments& arguments) {
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
     return checked.error();
 
+  const bool by_bags = arguments.text("calibrate") == "bags";
   Result<Fit> fit = Error{};
   {
     ProgressBar bar(arguments.flag("quiet"));
-    auto tasks = load_tasks(arguments, *files,
-                            {(*method)->needs_instances(*options), wants_scaling(**method, *options)},
-                            bar.observer(), seconds);
+    auto tasks =
+        load_tasks(arguments, *files,
+                   {by_bags || (*method)->needs_instances(*options), wants_scaling(**method, *options)},
+                   bar.observer(), seconds);
     if (!tasks) return tasks.error();
-    fit = (*method)->fit(training_tasks(*tasks), *options,
-                         {.seed = arguments.whole("seed"),
-                          .threads = static_cast<unsigned>(arguments.whole("threads")),
-                          .observer = bar.observer()});
+    const auto seen = training_tasks(*tasks);
+    const auto threads = static_cast<unsigned>(arguments.whole("threads"));
+    fit = (*method)->fit(seen, *options,
+                         {.seed = arguments.whole("seed"), .threads = threads, .observer = bar.observer()});
     if (!fit && interrupted() != 0) return 0;
     if (!fit) return told_by(**method, fit.error(), files->back().table);
     fit->model.one_hot = split_names(arguments.texts("one-hot"));
     fit->model.missing = arguments.text("missing");
     fit->model.fill = tasks->back().fill;
+    add_remarks(*tasks, fit->model.training.warnings);
+    if (by_bags) recalibrate(fit->model, seen, threads);
   }
   if (interrupted() != 0) return 0;  // main turns this into the signal's status; nothing is written
   if (auto saved = save_model(output, fit->model); !saved) return saved.error();
@@ -132,6 +137,14 @@ Command train_command() {
        .required = true},
   };
   append(options, task_options());
+  options.push_back({.name = "calibrate",
+                     .value = "none|bags",
+                     .help = "probabilities as the method has them, or by a sigmoid refitted on the bags' "
+                             "likelihood (reads single rows)",
+                     .fallback = "none",
+                     .group = "Data",
+                     .kind = Kind::kChoice,
+                     .choices = {"none", "bags"}});
   append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
   append(options, feature_options());
   append(options, column_options());

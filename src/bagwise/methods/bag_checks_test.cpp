@@ -26,5 +26,16 @@ TEST_CASE("bag_checks: a score of 0 is negative", "[methods][bag_checks]") {
   CHECK_THAT(warnings[0], Catch::Contains("negative"));
 }
 
+TEST_CASE("bag_checks: noise that a method ignores is told, none is not", "[methods][bag_checks]") {
+  std::vector<std::string> warnings = {"the gap"};
+  warn_if_noise_ignored({{"a", "b"}, {0.1, 0.2}, {}}, "mean-map", warnings);
+  CHECK(warnings.size() == 1);
+  warn_if_noise_ignored({{"a", "b"}, {0.1, 0.2}, {0, 0.5}}, "mean-map", warnings);
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[0] ==
+        "1 of 2 proportions are noisy, and mean-map takes them for exact; inv-cal and tl-llp weigh them by "
+        "their noise");
+}
+
 }  // namespace
 }  // namespace bagwise

@@ -117,5 +117,12 @@ TEST_CASE("grouped_rows: every bag has its own rows, scaled", "[methods][grouped
   }
 }
 
+TEST_CASE("grouped_rows: noise goes with its bag", "[methods][grouped_rows]") {
+  Rng rng(9);
+  BaggedData data = make(rng, 10);
+  data.bags = {{"r", "p", "q"}, {0.9, 0.1, 0.5}, {0.3, 0.1, 0.2}};
+  CHECK(group_rows(data, {}).data.bags.noise == std::vector<double>{0.1, 0.2, 0.3});
+}
+
 }  // namespace
 }  // namespace bagwise
