@@ -216,10 +216,8 @@ std::string as_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seco
   const Model& model = tuned.fit.model;
   Json out;
   out["method"] = model.method;
-  const Selection& s = *model.selection;
-  out["selection"] = {{"criterion", s.criterion}, {"combine", s.combine}, {"search", s.search},
-                      {"folds", s.folds},         {"repeats", s.repeats}, {"settings", s.settings},
-                      {"best", s.best},           {"value", s.value},     {"members", tuned.members}};
+  out["selection"] = to_json(*model.selection);
+  out["selection"]["members"] = tuned.members;
   out["table"] = Json::array();
   for (const std::size_t i : ranked(tuned)) {
     const Tried& tried = tuned.tried[i];

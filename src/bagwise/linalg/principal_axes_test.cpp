@@ -95,6 +95,19 @@ TEST_CASE("principal_axes: they are the singular vectors of the centred rows", "
   }
 }
 
+TEST_CASE("principal_axes: a falling spectrum leaves the axes of few rows orthonormal",
+          "[linalg][principal_axes]") {
+  Rng rng(9);
+  for (const auto& [rows, columns] : std::vector<std::pair<Index, Index>>{{30, 200}, {200, 30}}) {
+    const RowMatrix table = decaying(rng, rows, columns, 0.7, 1.0);  // down to 3e-5 of the first
+    const RowsView view[] = {view_of(table)};
+    const auto found = principal_axes(view, {});
+    REQUIRE(found);
+    CHECK(found->rank() >= 29);
+    check_against(twin_of(table), *found, 1e-9);
+  }
+}
+
 TEST_CASE("principal_axes: several tables are one, and sparse ones are dense ones",
           "[linalg][principal_axes]") {
   Rng rng(2);

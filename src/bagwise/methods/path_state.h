@@ -14,6 +14,7 @@ namespace bagwise {
 
 struct PathState {
   std::optional<TubeSolution> last;
+  std::optional<DenseRows> means;  // of the bags of all tasks, not yet scaled
 
   // Of methods that label rows: their labels, and the machine that was trained on them at this cost.
   struct Labelled {

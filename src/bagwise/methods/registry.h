@@ -45,8 +45,8 @@ struct Fit {
   double first_solve_seconds = 0;  // of the first of several rounds; 0: there are none
 };
 
-// How closely the convex problems of a path are solved, as a relative gap.
-inline constexpr double kPathGap = 1e-3;
+// How closely the convex problems of a path are solved, as a relative gap: far below what settings differ by.
+inline constexpr double kPathGap = 3e-3;
 
 // Options by name, as text: what a command line or a grid file has.
 using OptionTexts = std::map<std::string, std::string>;

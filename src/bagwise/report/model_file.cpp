@@ -309,7 +309,7 @@ Json document_of(const Model& model) {
   }
   if (!model.shared_weights.empty()) document["shared_weights"] = model.shared_weights;
   if (model.committee) document["committee"] = committee_json(*model.committee);
-  if (model.selection) document["selection"] = selection_json(*model.selection);
+  if (model.selection) document["selection"] = to_json(*model.selection);
   document["options"] = to_json(model.options);
   document["training"] = to_json(model.training);
   return document;

@@ -106,12 +106,17 @@ void report_shifts(const UncertainTube& tube, const RoundsResult& rounds, std::v
 
 }  // namespace
 
+// What the rounds of a fit on a path may leave to gain, as a share of the objective.
+constexpr double kPathTolerance = 1e-2;
+
 Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, const Context& context) {
   const Stopwatch watch;
-  DenseRows means = stacked_means(prepared);
+  DenseRows means =
+      context.path != nullptr && context.path->means ? *context.path->means : stacked_means(prepared);
+  if (context.path != nullptr && !context.path->means) context.path->means = means;
   apply(prepared.scaling, means);
   const UncertainTube tube = tl_llp_problem(prepared.data, means, prepared.scaling, options);
-  const RoundsOptions how{options.tolerance,
+  const RoundsOptions how{std::max(options.tolerance, context.path != nullptr ? kPathTolerance : 0.0),
                           options.max_rounds,
                           {.gap_tolerance = gap_on_path(options.gap, context), .threads = context.threads}};
   const LemmaMoves moves(prepared.tasks, tube.problem, prepared.scaling, options, context);

@@ -151,7 +151,7 @@ Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& 
   if (!scaling) return scaling.error();
   prepared.scaling = std::move(*scaling);
 
-  warn_of_large_bounds(prepared, options);
+  if (context.path == nullptr) warn_of_large_bounds(prepared, options);
 
   Result<Fit> fit = Error{};
   if (options.kernel == KernelKind::kLinear) {

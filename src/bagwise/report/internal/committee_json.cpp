@@ -115,12 +115,6 @@ void check_committee(const Committee& committee, std::size_t tasks, std::size_t 
   }
 }
 
-Json selection_json(const Selection& s) {
-  return {{"criterion", s.criterion}, {"combine", s.combine}, {"search", s.search},
-          {"folds", s.folds},         {"repeats", s.repeats}, {"seed", s.seed},
-          {"settings", s.settings},   {"best", s.best},       {"value", s.value}};
-}
-
 Selection selection_from(const Section& from) {
   return {.criterion = from.text("criterion"),
           .combine = from.text("combine"),

@@ -10,7 +10,6 @@ Committee committee_from(const Section& from);
 // What prediction relies on.
 void check_committee(const Committee& committee, std::size_t tasks, std::size_t features, FirstFault& fault);
 
-Json selection_json(const Selection& selection);
 Selection selection_from(const Section& from);
 
 }  // namespace bagwise
