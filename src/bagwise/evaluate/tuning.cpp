@@ -269,7 +269,9 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
                    const TuneOptions& options, const Context& context, const Memory& memory) {
   if (arms.empty()) return Error{"there is no method to tune; expected at least one"};
   for (const Arm& arm : arms) {
-    if (auto checked = check_grid(*arm.method, arm.paths); !checked) return checked.error();
+    // With the metric: it is an option too, and does not go with every other.
+    const auto paths = with_axes(arm.paths, {{"metric", {arm.metric}}});
+    if (auto checked = check_grid(*arm.method, paths); !checked) return checked.error();
   }
   if (auto checked = check_target_bags(tasks.back().reduced); !checked) return checked.error();
   const BaggedData& target = *tasks.back().rows;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "bagwise/core/parallel.h"
 #include "bagwise/linalg/kernels.h"
@@ -13,6 +15,19 @@ namespace {
 
 constexpr std::size_t kMostRows = 16384;
 constexpr std::size_t kMostValues = std::size_t{1} << 22;  // of dense scaled rows held at a time: 32 MB
+
+// log(1 / (1 + exp(-z))) of any z.
+double log_logistic(double z) { return std::min(z, 0.0) - std::log1p(std::exp(-std::abs(z))); }
+
+// log sum_m share_m exp(log_logistic(sign z_m)), where the terms themselves are too small to be added.
+double log_of_small_mean(const std::vector<double>& share, std::span<const double> z, double sign) {
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (std::size_t m = 0; m < z.size(); ++m) {
+    if (share[m] > 0) largest = std::max(largest, log_logistic(sign * z[m]));
+  }
+  for (std::size_t m = 0; m < z.size(); ++m) sum += share[m] * std::exp(log_logistic(sign * z[m]) - largest);
+  return largest + std::log(sum);
+}
 
 }  // namespace
 
@@ -36,14 +51,18 @@ std::vector<double> Scorer::committee_scores(const RowsView& rows, unsigned thre
   const RowMatrix f = products_with(rows, planes.weights, threads);
   parallel_for(out.size() / kMostRows + 1, threads, [&](std::size_t block) {
     const std::size_t end = std::min(out.size(), (block + 1) * kMostRows);
+    std::vector<double> z(committee.size());
     for (std::size_t i = block * kMostRows; i < end; ++i) {
       double positive = 0, negative = 0;  // both, so that neither loses its digits near 0
       for (std::size_t m = 0; m < committee.size(); ++m) {
         const double score = f(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(m)) + planes.bias[m];
+        z[m] = planes.probability[m].slope * score + planes.probability[m].offset;
         positive += committee.share[m] * planes.probability[m].of(score);
         negative += committee.share[m] * planes.probability[m].of_negative(score);
       }
-      out[i] = std::log(positive) - std::log(negative);
+      constexpr double kLeast = std::numeric_limits<double>::min();
+      out[i] = (positive >= kLeast ? std::log(positive) : log_of_small_mean(committee.share, z, 1)) -
+               (negative >= kLeast ? std::log(negative) : log_of_small_mean(committee.share, z, -1));
     }
   });
   return out;

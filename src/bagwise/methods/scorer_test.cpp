@@ -142,5 +142,113 @@ TEST_CASE("scaling: sparse rows stay sparse unless a shift fills them up", "[met
   }
 }
 
+Model random_committee(Rng& rng, std::size_t members, std::size_t tasks, std::size_t columns, double size) {
+  Model model;
+  Committee committee;
+  double total = 0;
+  for (std::size_t m = 0; m < members; ++m) {
+    committee.share.push_back(0.01 + rng.uniform());
+    total += committee.share.back();
+  }
+  for (double& share : committee.share) share /= total;
+  for (std::size_t t = 0; t < tasks; ++t) {
+    const auto rows = static_cast<Eigen::Index>(members), width = static_cast<Eigen::Index>(columns);
+    Committee::Planes planes{RowMatrix(rows, width), {}, {}};
+    for (Eigen::Index m = 0; m < rows; ++m) {
+      for (Eigen::Index j = 0; j < width; ++j) planes.weights(m, j) = size * rng.normal();
+      planes.bias.push_back(rng.normal());
+      planes.probability.push_back({0.5 + rng.uniform(), rng.normal()});
+    }
+    committee.tasks.push_back(std::move(planes));
+    model.tasks.push_back({"task", std::vector<double>(columns, 0.0), 0, {}});
+  }
+  model.committee = std::move(committee);
+  return model;
+}
+
+// The mean of the members' probabilities by plain loops, and 1 less it.
+std::pair<long double, long double> slow_shares(const Committee& committee, std::size_t task,
+                                                std::span<const double> row) {
+  long double positive = 0, negative = 0;
+  const Committee::Planes& planes = committee.tasks[task];
+  for (std::size_t m = 0; m < committee.size(); ++m) {
+    long double f = planes.bias[m];
+    for (std::size_t j = 0; j < row.size(); ++j)
+      f += static_cast<long double>(
+               planes.weights(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(j))) *
+           row[j];
+    const long double z = planes.probability[m].slope * f + planes.probability[m].offset;
+    positive += committee.share[m] / (1 + std::exp(-z));
+    negative += committee.share[m] / (1 + std::exp(z));
+  }
+  return {positive, negative};
+}
+
+TEST_CASE("scorer: a committee's probability is the plain average of its members'", "[methods][scorer]") {
+  Rng rng(4);
+  for (const std::size_t rows : {0U, 1U, 300U}) {
+    const Model model = random_committee(rng, 7, 2, 5, 1);
+    const DenseRows x = random_dense(rng, rows, 5, 0.5);
+    const Csr sparse = test::sparse_of(x.view());
+    for (std::size_t t = 0; t < 2; ++t) {
+      const Scorer scorer(model, t);
+      const auto f = scorer.scores(x.view(), 1), g = scorer.scores(sparse.view(), 1);
+      REQUIRE(f.size() == rows);
+      bool right = true;
+      for (std::size_t i = 0; i < rows; ++i) {
+        const auto [positive, negative] = slow_shares(*model.committee, t, x.row(i));
+        right = right && std::abs(scorer.probability(f[i]) - static_cast<double>(positive)) < 1e-12 &&
+                std::abs(f[i] - static_cast<double>(std::log(positive / negative))) < 1e-11 &&
+                std::abs(f[i] - g[i]) < 1e-12;
+      }
+      CHECK(right);
+      CHECK(scorer.scores(x.view(), 4) == f);
+      CHECK(scorer.scores(sparse.view(), 4) == g);
+    }
+  }
+}
+
+TEST_CASE("scorer: rows without end in a committee are those in one block", "[methods][scorer]") {
+  Rng rng(5);
+  const Model model = random_committee(rng, 3, 1, 2, 1);
+  const DenseRows x = random_dense(rng, 2 * 16384, 2, 1);
+  const auto f = Scorer(model, 0).scores(x.view(), 4);
+  bool right = true;
+  for (std::size_t i = 0; i < x.rows(); i += 97) {
+    const DenseView one{x.row(i).data(), 1, 2};
+    right = right && std::abs(Scorer(model, 0).scores(one, 1)[0] - f[i]) < 1e-12;
+  }
+  CHECK(right);
+}
+
+TEST_CASE("scorer: a committee that has no doubt has finite scores", "[methods][scorer]") {
+  Rng rng(6);
+  for (const double size : {1e2, 1e4, 1e8, 1e100}) {
+    const Model model = random_committee(rng, 4, 1, 3, size);
+    const DenseRows x = random_dense(rng, 60, 3, 1);
+    const auto f = Scorer(model, 0).scores(x.view(), 1);
+    bool right = true;
+    for (std::size_t i = 0; i < x.rows(); ++i) {
+      right = right && std::isfinite(f[i]);
+      if (size > 1e2) continue;  // what long double still holds
+      const auto [positive, negative] = slow_shares(*model.committee, 0, x.row(i));
+      right = right && std::abs(f[i] - static_cast<double>(std::log(positive) - std::log(negative))) < 1e-9;
+    }
+    CHECK(right);
+  }
+  // Members of one mind: the committee is as sure as each of them.
+  Model model = random_committee(rng, 2, 1, 1, 1);
+  for (const double z : {-2000.0, -745.5, -730.0, 730.0, 745.5, 2000.0}) {
+    for (int m = 0; m < 2; ++m) {
+      model.committee->tasks[0].weights(m, 0) = z;
+      model.committee->tasks[0].bias[static_cast<std::size_t>(m)] = 0;
+      model.committee->tasks[0].probability[static_cast<std::size_t>(m)] = {1, 0};
+    }
+    DenseRows one(1, 1);
+    one(0, 0) = 1;
+    CHECK(Scorer(model, 0).scores(one.view(), 1)[0] == Approx(z));
+  }
+}
+
 }  // namespace
 }  // namespace bagwise

@@ -99,7 +99,12 @@ std::string tuning_fingerprint(std::span<const TrainingTask> tasks, const TuneOp
     hash.add(data.bags.proportions).add(data.bags.noise).add(data.sums.pack());
     if (task.rows == nullptr) continue;
     for (const std::uint32_t k : task.rows->bag_of_row) hash.add(std::uint64_t{k});
-    hash.add(stored_values(task.rows->features.view())).add(task.rows->bounds);
+    const RowsView rows = task.rows->features.view();
+    hash.add(stored_values(rows)).add(task.rows->bounds);
+    if (const auto* sparse = std::get_if<CsrView>(&rows)) {  // where its values stand
+      for (const std::int64_t start : sparse->start) hash.add(static_cast<std::uint64_t>(start));
+      for (const std::int32_t column : sparse->index) hash.add(static_cast<std::uint64_t>(column));
+    }
   }
   hash.add(seed).add(options.folds).add(options.repeats);
   hash.add(static_cast<std::uint64_t>(options.criterion));

@@ -198,6 +198,37 @@ double parked(const UncertainTube& tube, int rounds) {
   return uncertain_value(tube, now.planes);
 }
 
+TEST_CASE("uncertain_tube: rounds from the planes of a problem nearby never leave them for worse ones",
+          "[methods][tl_llp]") {
+  Rng rng(9);
+  int fewer = 0, worse = 0;
+  for (int k = 0; k < 300; ++k) {
+    CAPTURE(k);
+    const auto made = random_tube(rng);
+    UncertainTube other = made->tube;
+    for (double& cost : other.problem.cost_above) cost *= k % 2 == 0 ? 4 : 0.25;
+    other.problem.cost_below = other.problem.cost_above;
+    const RoundsOptions options{.tolerance = 1e-3, .max_rounds = 20, .solve = {.gap_tolerance = 1e-6}};
+    const TubeSolution start = exact_rounds(other, options).solution;
+    const RoundsResult warm = exact_rounds(made->tube, options, {}, &start);
+    const RoundsResult cold = exact_rounds(made->tube, options);
+    REQUIRE(warm.end != RoundsEnd::kNumericalFault);
+    CHECK(warm.history[0] <= uncertain_value(made->tube, start.planes) * (1 + 2e-6) + 1e-12);
+    for (std::size_t i = 1; i < warm.history.size(); ++i) CHECK(warm.history[i] <= warm.history[i - 1]);
+    CHECK(warm.objective == warm.history.back());
+    CHECK(warm.objective ==
+          Approx(naive_value(made->tube, warm.solution.planes)).epsilon(1e-9).margin(1e-12));
+    fewer += warm.history.size() < cold.history.size() ? 1 : 0;
+    worse += warm.objective > 1.01 * cold.objective + 1e-9 ? 1 : 0;
+    // From its own end there is nothing left to gain but what the tolerance left.
+    const RoundsResult again = exact_rounds(made->tube, options, {}, &warm.solution);
+    CHECK(again.objective <= warm.objective * (1 + 2e-6) + 1e-12);
+    CHECK(again.history.size() <= warm.history.size() + 2);
+  }
+  CHECK(fewer > 100);
+  CHECK(worse < 30);  // both find local minima
+}
+
 TEST_CASE("uncertain_tube: rounds go on where moving rows just as far as needed stalls",
           "[methods][tl_llp]") {
   Rng rng(4);
