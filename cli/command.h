@@ -68,6 +68,7 @@ const std::vector<Command>& commands();
 Command train_command();
 Command predict_command();
 Command evaluate_command();
+Command diagnose_command();
 Command inspect_command();
 Command generate_command();
 Command corpus_command();

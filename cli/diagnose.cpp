@@ -30,7 +30,8 @@ bool has_labels(const std::string& path, const Arguments& arguments) {
 std::vector<TaskDiagnosis> diagnose_tasks(const std::vector<TrainingTask>& tasks,
                                           const DiagnosisOptions& options) {
   std::vector<TaskDiagnosis> out;
-  for (const TrainingTask& task : tasks) out.push_back(diagnose_task(task.name, *task.rows, task.reduced, options));
+  for (const TrainingTask& task : tasks)
+    out.push_back(diagnose_task(task.name, *task.rows, task.reduced, options));
   return out;
 }
 
@@ -61,7 +62,8 @@ Result<int> run(const Arguments& arguments) {
     model = std::move(*loaded);
   }
   for (const char* name : {"bootstrap", "folds", "worst", "top"}) {
-    if (!model && arguments.has(name)) return Error{fmt::format("--{} is about a model: give one with --model", name)};
+    if (!model && arguments.has(name))
+      return Error{fmt::format("--{} is about a model: give one with --model", name)};
   }
   const auto method = method_of(model, model_file);
   if (!method) return method.error();
@@ -69,7 +71,8 @@ Result<int> run(const Arguments& arguments) {
   if (!files) return files.error();
   if (model && model->tasks.size() != files->size()) {
     return Error{fmt::format("was trained with {} and {} given; expected the data it was trained on",
-                             model->tasks.size() == 1 ? "no source" : fmt::format("{} source(s)", model->tasks.size() - 1),
+                             model->tasks.size() == 1 ? "no source"
+                                                      : fmt::format("{} source(s)", model->tasks.size() - 1),
                              files->size() == 1 ? "none is" : fmt::format("{} are", files->size() - 1)),
                  model_file};
   }
@@ -82,7 +85,8 @@ Result<int> run(const Arguments& arguments) {
   {
     ProgressBar bar(arguments.flag("quiet"));
     Seconds seconds;
-    auto loaded = load_tasks(arguments, *files, {.rows = true, .moments = true, .leaks = true}, bar.observer(), seconds);
+    auto loaded = load_tasks(arguments, *files, {.rows = true, .moments = true, .leaks = true},
+                             bar.observer(), seconds);
     if (!loaded) return loaded.error();
     std::vector<TrainingTask> tasks;
     for (LoadedTask& task : *loaded) {
@@ -124,46 +128,40 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 Command diagnose_command() {
-  std::vector<Option> options = {
-      {.name = "target",
-       .value = "FILE",
-       .help = "the instances to learn from, one per row",
-       .group = "Data",
-       .required = true},
-  };
-  append(options, more_data_options());
-  append(options,
-         {{.name = "model",
-           .value = "FILE",
-           .help = "a model that was trained on these data, with the same options for them",
-           .shown = "none",
-           .group = "After training"},
-          {.name = "folds",
-           .value = "K",
-           .help = "into how many parts the bags are split, to judge each by a fit to the others; 0: not at all",
-           .fallback = "10",
-           .group = "After training",
-           .kind = Kind::kWhole,
-           .most = 1000},
-          {.name = "bootstrap",
-           .value = "B",
-           .help = "fits to bags drawn with replacement, for the intervals of the weights; 0: none",
-           .fallback = "200",
-           .group = "After training",
-           .kind = Kind::kWhole,
-           .most = 100000},
-          {.name = "worst",
-           .value = "N",
-           .help = "how many bags to show, those that fit worst; --json has all",
-           .fallback = "10",
-           .group = "After training",
-           .kind = Kind::kWhole},
-          {.name = "top",
-           .value = "N",
-           .help = "how many weights to show, the largest first; --json has 1000 at most",
-           .fallback = "10",
-           .group = "After training",
-           .kind = Kind::kWhole}});
+  std::vector<Option> options = task_options();
+  append(
+      options,
+      {{.name = "model",
+        .value = "FILE",
+        .help = "a model that was trained on these data, with the same options for them",
+        .shown = "none",
+        .group = "After training"},
+       {.name = "folds",
+        .value = "K",
+        .help = "into how many parts the bags are split, to judge each by a fit to the others; 0: not at all",
+        .fallback = "10",
+        .group = "After training",
+        .kind = Kind::kWhole,
+        .most = 1000},
+       {.name = "bootstrap",
+        .value = "B",
+        .help = "fits to bags drawn with replacement, for the intervals of the weights; 0: none",
+        .fallback = "200",
+        .group = "After training",
+        .kind = Kind::kWhole,
+        .most = 100000},
+       {.name = "worst",
+        .value = "N",
+        .help = "how many bags to show, those that fit worst; --json has all",
+        .fallback = "10",
+        .group = "After training",
+        .kind = Kind::kWhole},
+       {.name = "top",
+        .value = "N",
+        .help = "how many weights to show, the largest first; --json has 1000 at most",
+        .fallback = "10",
+        .group = "After training",
+        .kind = Kind::kWhole}});
   append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
   append(options, feature_options());
   append(options, column_options());

@@ -32,7 +32,8 @@ std::vector<Finding> all_findings(const Diagnosis& diagnosis) {
 // One row per figure, one column per task, the target first.
 std::string task_table(const std::vector<TaskDiagnosis>& tasks) {
   std::vector<std::string> titles = {"before training"};
-  for (std::size_t i = tasks.size(); i-- > 0;) titles.push_back(">" + short_name(tasks[i].name));
+  for (std::size_t i = tasks.size(); i-- > 0;)
+    titles.push_back(fmt::format(">{}", short_name(tasks[i].name)));
   TextTable table(titles);
   const auto row = [&](const char* title, auto value) {
     std::vector<std::string> cells = {title};
@@ -70,7 +71,7 @@ std::string task_table(const std::vector<TaskDiagnosis>& tasks) {
 
 std::string transfer_table(const std::vector<TransferDiagnosis>& transfers) {
   std::vector<std::string> titles = {"source against target"};
-  for (const auto& transfer : transfers) titles.push_back(">" + short_name(transfer.source));
+  for (const auto& transfer : transfers) titles.push_back(fmt::format(">{}", short_name(transfer.source)));
   TextTable table(titles);
   const auto row = [&](const char* title, auto value) {
     std::vector<std::string> cells = {title};
@@ -141,7 +142,7 @@ std::string bags_text(const ModelDiagnosis& model, std::size_t count) {
                share(bag->shares.hard), share(bag->shares.soft), from_to(bag->interval),
                short_number(bag->p_value), short_number(bag->adjusted)});
   }
-  return "Bags that fit worst:\n\n" + table.text(2);
+  return fmt::format("Bags that fit worst:\n\n{}", table.text(2));
 }
 
 std::string weights_text(const BootstrapDiagnosis& bootstrap, std::size_t count) {
@@ -153,8 +154,9 @@ std::string weights_text(const BootstrapDiagnosis& bootstrap, std::size_t count)
   }
   const auto steady = std::count_if(bootstrap.weights.begin(), bootstrap.weights.end(),
                                     [](const auto& w) { return !w.interval.holds(0); });
-  return fmt::format("The largest weights on raw values, {} bootstraps over bags; {} of {} keep their sign:\n\n{}",
-                     bootstrap.draws - bootstrap.failed, steady, bootstrap.weights.size(), table.text(2));
+  return fmt::format(
+      "The largest weights on raw values, {} bootstraps over bags; {} of {} keep their sign:\n\n{}",
+      bootstrap.draws - bootstrap.failed, steady, bootstrap.weights.size(), table.text(2));
 }
 
 Json to_json(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
@@ -162,9 +164,9 @@ Json to_json(double value, const Interval& interval) {
   return {{"value", value}, {"low", interval.low}, {"high", interval.high}};
 }
 Json to_json(const Spread& s) {
-  return {{"least", s.least},     {"lower_quartile", s.lower_quartile},
-          {"median", s.median},   {"upper_quartile", s.upper_quartile},
-          {"largest", s.largest}, {"mean", s.mean},
+  return {{"least", s.least},        {"lower_quartile", s.lower_quartile},
+          {"median", s.median},      {"upper_quartile", s.upper_quartile},
+          {"largest", s.largest},    {"mean", s.mean},
           {"deviation", s.deviation}};
 }
 Json to_json(const ClassSignal& s) {
@@ -285,18 +287,20 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const Shown& shown) {
   std::string out;
   for (const Finding& finding : all_findings(diagnosis)) {
     const std::string message = printable(finding.message);
-    out += finding.severity == Severity::kVerdict ? fmt::format("{}\n", message)
-                                                  : fmt::format("{}: {}\n", to_text(finding.severity), message);
+    out += finding.severity == Severity::kVerdict
+               ? fmt::format("{}\n", message)
+               : fmt::format("{}: {}\n", to_text(finding.severity), message);
   }
   if (diagnosis.model) {
     const ModelDiagnosis& model = *diagnosis.model;
-    out += "\n" + model_table(model);
-    if (shown.worst > 0) out += "\n" + bags_text(model, shown.worst);
-    if (shown.top > 0 && model.bootstrap) out += "\n" + weights_text(*model.bootstrap, shown.top);
+    out += fmt::format("\n{}", model_table(model));
+    if (shown.worst > 0) out += fmt::format("\n{}", bags_text(model, shown.worst));
+    if (shown.top > 0 && model.bootstrap)
+      out += fmt::format("\n{}", weights_text(*model.bootstrap, shown.top));
     return out;
   }
-  out += "\n" + task_table(diagnosis.tasks);
-  if (!diagnosis.transfers.empty()) out += "\n" + transfer_table(diagnosis.transfers);
+  out += fmt::format("\n{}", task_table(diagnosis.tasks));
+  if (!diagnosis.transfers.empty()) out += fmt::format("\n{}", transfer_table(diagnosis.transfers));
   return out;
 }
 

@@ -127,6 +127,37 @@ std::vector<std::string> union_of_features(const std::list<LoadedTask>& tasks) {
 
 }  // namespace
 
+std::vector<Option> task_options() {
+  return {
+      {.name = "target",
+       .value = "FILE",
+       .help = "the instances to learn from, one per row",
+       .group = "Data",
+       .required = true},
+      {.name = "target-proportions",
+       .value = "FILE",
+       .help = "the share of positives of each bag: bag,proportion[,size] or bag,positives,size",
+       .shown = "the proportion column of the instances",
+       .group = "Data"},
+      {.name = "source",
+       .value = "FILE",
+       .help = "the instances of a related task, for methods that transfer; may be given several times",
+       .shown = "none",
+       .group = "Data",
+       .repeatable = true},
+      {.name = "source-proportions",
+       .value = "FILE",
+       .help = "the proportions of that source's bags; once per --source, in their order",
+       .shown = "the proportion column of the source",
+       .group = "Data",
+       .repeatable = true},
+      {.name = "align-features",
+       .help = "where target and sources have different features, take them all: 0 where a table lacks one",
+       .group = "Data",
+       .kind = Kind::kFlag},
+  };
+}
+
 Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method) {
   const auto sources = arguments.texts("source");
   const auto proportions = arguments.texts("source-proportions");
@@ -169,7 +200,7 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
       if (auto same = check_same_features(target, files.back().table, source, one->table); !same)
         return same.error();
     }
-    if (!arguments.flag("allow-leak")) {
+    if (!wanted.leaks && !arguments.flag("allow-leak")) {
       if (auto checked = check_leaks(*loaded, *one, table); !checked) return checked.error();
     }
     out.push_front(std::move(*loaded));

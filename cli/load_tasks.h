@@ -29,12 +29,16 @@ struct LoadedTask {
   bool sparse = false;  // a file of sparse rows: features it does not mention are 0
 };
 
+// The options that name these files: --target, --source, their proportions, --align-features.
+std::vector<Option> task_options();
+
 // Sources in order, the target last.
 Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method);
 
 // What to read of the tables: every row or sums per bag; and, for scaling, the moments of each feature.
+// Leaks are an error unless they are wanted, too.
 struct Wanted {
-  bool rows = false, moments = false;
+  bool rows = false, moments = false, leaks = false;
 };
 
 // All tasks, with the same features in the same order; `seconds` gets the time of reading and joining.
