@@ -3,6 +3,7 @@
 
 #include "bagwise/bags/deal.h"
 #include "bagwise/bags/proportions.h"
+#include "bagwise/bags/put_noise.h"
 #include "bagwise/core/random.h"
 #include "bagwise/data/read_table.h"
 #include "bagwise/data/write_table.h"
@@ -38,6 +39,8 @@ Result<int> run(const Arguments& arguments) {
   if (auto checked = check_outputs({instances, proportions}, {arguments.text("input")}); !checked) {
     return checked.error();
   }
+  if (arguments.has("noise") && arguments.has("epsilon-dp"))
+    return Error{"--noise and --epsilon-dp both put noise on the proportions; expected one of the two"};
   for (const char* option : {"out-instances", "out-proportions"}) {
     auto checked =
         check_json_output(arguments.flag("json"), arguments.text(option), fmt::format("--{}", option));
@@ -52,6 +55,10 @@ Result<int> run(const Arguments& arguments) {
     if (error.file.empty()) error.file = arguments.text("input");
     return error;
   }
+  Rng noise(arguments.whole("seed"), 1);  // the bags are the same with noise and without
+  if (arguments.has("noise")) put_normal_noise(dealt->proportions, arguments.number("noise"), noise);
+  if (arguments.has("epsilon-dp"))
+    put_private_noise(dealt->proportions, arguments.number("epsilon-dp"), noise);
   dealt->instances.labels.clear();  // whatever happens, no label goes out beside its features
   if (interrupted() != 0) return 0;
 
@@ -97,8 +104,19 @@ Command bag_command() {
        .required = true},
       {.name = "out-proportions",
        .value = "FILE",
-       .help = "where the proportions go: bag,proportion,size",
+       .help = "where the proportions go: bag,proportion,size, and stderr or epsilon_dp of noisy ones",
        .required = true},
+      {.name = "noise",
+       .value = "S",
+       .help = "put a normal error of this standard deviation on each proportion, told in a column stderr",
+       .shown = "none",
+       .kind = Kind::kNumber},
+      {.name = "epsilon-dp",
+       .value = "E",
+       .help = "make the counts E-differentially private (Laplace noise), told in a column epsilon_dp",
+       .shown = "none",
+       .kind = Kind::kNumber,
+       .least = 1e-9},
       seed_option(),
       threads_option(),
       quiet_option(),
@@ -109,7 +127,9 @@ Command bag_command() {
   return {"bag",
           "make bags and their proportions from labelled rows",
           "--input labelled.csv --size 8 --out-instances I.csv --out-proportions P.csv [OPTION]...",
-          "Deals the rows at random into bags. The rows stay in their order; the labels are left out.",
+          "Deals the rows at random into bags. The rows stay in their order; the labels are left out. With "
+          "noise the\n"
+          "proportions may leave [0, 1]; training clips them.",
           std::move(options),
           run};
 }

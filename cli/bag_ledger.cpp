@@ -58,6 +58,12 @@ Result<std::vector<std::uint32_t>> BagLedger::enter(const TableBlock& block, con
   return out;
 }
 
+std::vector<double> BagLedger::shares() const {
+  std::vector<double> out;
+  for (const Bag& bag : bags_) out.push_back(bag.known);
+  return out;
+}
+
 Result<void> BagLedger::check(const std::string& file) const {
   if (!table_) return {};
   for (const auto& [name, known] : table_->bags) {

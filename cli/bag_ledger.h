@@ -29,6 +29,7 @@ class BagLedger {
     double known = 0;
   };
   [[nodiscard]] const std::vector<Bag>& bags() const { return bags_; }
+  [[nodiscard]] std::vector<double> shares() const;  // known of each bag
 
  private:
   Result<std::uint32_t> find_or_add(const std::string& name, double share, const std::string& file);

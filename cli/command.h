@@ -66,6 +66,7 @@ struct Command {
 const std::vector<Command>& commands();
 
 Command train_command();
+Command tune_command();
 Command predict_command();
 Command evaluate_command();
 Command diagnose_command();

@@ -6,26 +6,13 @@
 #include "cli/diagnosis_text.h"
 #include "cli/interrupt.h"
 #include "cli/load_tasks.h"
+#include "cli/method_arguments.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table_arguments.h"
 
 namespace bagwise::cli {
 namespace {
-
-// Whether the table has a column of labels; they are never read. A sparse file always has a place for them,
-// and a pipe can be read only once: of these nothing is said.
-bool has_labels(const std::string& path, const Arguments& arguments) {
-  if (is_special(path)) return false;
-  bool found = false;
-  ParallelTable look;
-  look.begin = [&](const TableSchema& schema) -> Result<void> {
-    found = schema.has_labels && !schema.sparse;
-    return Error{"seen enough"};
-  };
-  static_cast<void>(map_table(path, table_options(arguments, true), look));
-  return found;
-}
 
 std::vector<TaskDiagnosis> diagnose_tasks(const std::vector<TrainingTask>& tasks,
                                           const DiagnosisOptions& options) {
@@ -79,7 +66,7 @@ Result<int> run(const Arguments& arguments) {
 
   Diagnosis diagnosis;
   for (const TaskFiles& task : *files) {
-    if (has_labels(task.table, arguments))
+    if (has_label_column(task.table, arguments))
       diagnosis.remarks.push_back(fmt::format("{} has labels; they are not looked at", task.table));
   }
   {
@@ -88,11 +75,7 @@ Result<int> run(const Arguments& arguments) {
     auto loaded = load_tasks(arguments, *files, {.rows = true, .moments = true, .leaks = true},
                              bar.observer(), seconds);
     if (!loaded) return loaded.error();
-    std::vector<TrainingTask> tasks;
-    for (LoadedTask& task : *loaded) {
-      task.task.rows = &*task.rows;
-      tasks.push_back(std::move(task.task));
-    }
+    const std::vector<TrainingTask> tasks = training_tasks(*loaded);
     const auto threads = static_cast<unsigned>(arguments.whole("threads"));
     const DiagnosisOptions options{.seed = arguments.whole("seed"), .threads = threads};
     diagnosis.tasks = diagnose_tasks(tasks, options);
@@ -129,6 +112,7 @@ Result<int> run(const Arguments& arguments) {
 
 Command diagnose_command() {
   std::vector<Option> options = task_options();
+  std::erase_if(options, [](const Option& o) { return o.name == "output" || o.name == "allow-leak"; });
   append(
       options,
       {{.name = "model",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bagwise/evaluate/matched_labels.h"
 #include "bagwise/evaluate/metrics.h"
 #include "bagwise/linalg/compensated.h"
 #include "bagwise/report/model_file.h"
@@ -23,6 +24,7 @@ struct Evaluation {
   std::uint64_t rows = 0;
   std::optional<LabelMetrics> labels;
   std::optional<ProportionMetrics> proportions;
+  std::optional<double> matched_accuracy;  // of labels that match the known shares
 };
 
 // Scores of a table beside what is known about its rows, gathered block by block.
@@ -41,6 +43,11 @@ class Gathering {
       bags = std::move(*entered);
       hard_.resize(ledger_.bags().size());
       soft_.resize(ledger_.bags().size());
+      if (!block.rows.labels.empty()) {
+        matching_.scores.insert(matching_.scores.end(), f.begin(), f.end());
+        matching_.bag_of_row.insert(matching_.bag_of_row.end(), bags.begin(), bags.end());
+        matching_.labels.insert(matching_.labels.end(), block.rows.labels.begin(), block.rows.labels.end());
+      }
     }
     for (std::size_t i = 0; i < f.size(); ++i) {
       const double p = scorer.probability(f[i]);
@@ -71,6 +78,10 @@ class Gathering {
             {bag.name, bag.rows, bag.known, static_cast<double>(hard_[k]) / rows, soft_[k].value() / rows});
       }
       out.proportions = proportion_metrics(std::move(bags));
+      if (out.labels) {
+        const auto matched = matched_labels(matching_.scores, matching_.bag_of_row, ledger_.shares());
+        out.matched_accuracy = accuracy_of(matched, matching_.labels);
+      }
     }
     if (!out.labels && !out.proportions) {
       return Error{
@@ -89,6 +100,11 @@ class Gathering {
   std::vector<CompensatedSum> soft_;
   std::vector<double> scores_, probabilities_;
   std::vector<std::int8_t> labels_;
+  struct {
+    std::vector<double> scores;
+    std::vector<std::uint32_t> bag_of_row;
+    std::vector<std::int8_t> labels;
+  } matching_;  // all rows, where both labels and shares are known
 };
 
 Result<Evaluation> evaluate(const Arguments& arguments, const std::string& model_file,
@@ -146,6 +162,7 @@ Json as_json(const Evaluation& one, std::size_t worst) {
     out["log_loss"] = m.log_loss;
     out["brier"] = m.brier;
     out["calibration_error"] = m.calibration_error;
+    if (one.matched_accuracy) out["matched_accuracy"] = *one.matched_accuracy;
   }
   if (one.proportions) {
     const ProportionMetrics& m = *one.proportions;
@@ -178,6 +195,8 @@ std::string measures(const std::vector<Evaluation>& all) {
   };
   if (all[0].labels) {
     column("accuracy", [](const Evaluation& e) { return share(e.labels->accuracy); });
+    if (all[0].matched_accuracy)
+      column("accuracy, matched", [](const Evaluation& e) { return shown(e.matched_accuracy); });
     column("balanced accuracy", [](const Evaluation& e) { return shown(e.labels->balanced_accuracy); });
     column("F1", [](const Evaluation& e) { return shown(e.labels->f1); });
     column("AUC", [](const Evaluation& e) { return shown(e.labels->auc); });
@@ -295,7 +314,8 @@ Command evaluate_command() {
           "[1e-15, 1 - 1e-15]), Brier score, calibration error (ten bins).\n"
           "With proportions: the mean over bags of |predicted share - known share|, with shares of scores "
           "above 0 and\n"
-          "with mean probabilities, and the number of rows miscounted. With both: both.",
+          "with mean probabilities, and the number of rows miscounted. With both: both, and the\n"
+          "accuracy of labels that match the known shares (predict --proportions).",
           std::move(options),
           run};
 }

@@ -89,6 +89,42 @@ std::string weights_text(const Model& model, const Plane& plane, std::size_t top
                      table.text(2));
 }
 
+// A setting of a committee and what its planes weigh together, the heaviest first.
+struct SettingShare {
+  std::string setting;
+  double share = 0;
+  std::size_t planes = 0;
+};
+std::vector<SettingShare> setting_shares(const Committee& committee) {
+  std::vector<SettingShare> out;
+  for (const std::string& setting : committee.settings) out.push_back({setting});
+  for (std::size_t m = 0; m < committee.size(); ++m) {
+    out[committee.setting[m]].share += committee.share[m];
+    ++out[committee.setting[m]].planes;
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return out;
+}
+
+std::string selection_text(const Selection& s) {
+  return fmt::format("{} of {} on {} of bags, the best {:.4g}: {}", s.criterion,
+                     count_of(s.settings, "setting", "settings"),
+                     count_of(s.folds * s.repeats, "fold", "folds"), s.value, printable(s.best));
+}
+
+std::string committee_text(const Committee& committee, std::size_t top) {
+  const auto shares = setting_shares(committee);
+  std::string out = fmt::format(
+      "\nThe model averages the probabilities of {} of {}; weights and biases below are those of their mean\n"
+      "plane.\n\n",
+      count_of(committee.size(), "plane", "planes"), count_of(shares.size(), "setting", "settings"));
+  TextTable table({">share", ">planes", "setting"});
+  for (std::size_t i = 0; i < std::min(top, shares.size()); ++i) {
+    table.add({share(shares[i].share), fmt::format("{}", shares[i].planes), printable(shares[i].setting)});
+  }
+  return out + table.text(2);
+}
+
 std::string as_json(const Model& model, std::size_t top) {
   Json out = {{"format_version", kModelFormatVersion}, {"method", model.method}};
   out["options"] = to_json(model.options);
@@ -96,7 +132,20 @@ std::string as_json(const Model& model, std::size_t top) {
   out["one_hot"] = model.one_hot;
   out["missing"] = model.missing;
   out["scaling"] = model.scaling.kind;
+  out["metric"] = {{"kind", model.metric.kind}};
+  if (model.metric.kind != "none") {
+    out["metric"]["rank"] = model.metric.rank;
+    out["metric"]["variance_kept"] = model.metric.variance_kept;
+  }
   if (model.expansion) out["expansion_rows"] = model.expansion->rows.rows();
+  if (model.selection) out["selection"] = to_json(*model.selection);
+  if (model.committee) {
+    out["committee"] = {{"members", model.committee->size()}, {"settings", Json::array()}};
+    for (const SettingShare& one : setting_shares(*model.committee)) {
+      out["committee"]["settings"].push_back(
+          {{"setting", one.setting}, {"share", one.share}, {"planes", one.planes}});
+    }
+  }
   out["tasks"] = Json::array();
   for (std::size_t t = 0; t < model.tasks.size(); ++t) {
     const Plane plane = raw_plane(model, t);
@@ -156,12 +205,20 @@ std::string as_text(const Model& model, const std::string& file, std::size_t top
   for (const std::string& column : model.one_hot) one_hot.push_back(short_name(column));
   if (!one_hot.empty()) out += fmt::format("  {:<13}  {}\n", "one-hot", fmt::join(one_hot, ", "));
   out += fmt::format("  {:<13}  {}\n\nTraining\n{}", "missing", model.missing, training_text(model.training));
+  if (model.selection) out += fmt::format("  chosen        {}\n", selection_text(*model.selection));
+  if (model.metric.kind != "none") {
+    out += fmt::format(
+        "  {:<12}  {} ({} with {:.3g} % of the variance); lengths, angles and residuals are in it\n",
+        "metric", model.metric.kind, count_of(model.metric.rank, "principal axis", "principal axes"),
+        100 * model.metric.variance_kept);
+  }
   if (!model.training.tasks.empty()) out += "\nTasks\n" + task_table(model.training);
   if (const std::string line = transfer_line(model.training); !line.empty()) {
     out += fmt::format("\n  The common plane w_0 has length {}: {}.\n",
                        short_number(*model.training.shared_norm), line);
   }
   if (model.expansion) out += fmt::format("\nThe model is {}.\n", kernel_text(*model.expansion));
+  if (model.committee) out += committee_text(*model.committee, top);
   for (std::size_t t = model.tasks.size(); t-- > 0;) {
     const Plane plane = raw_plane(model, t);
     out += fmt::format("\nTask {}: bias {}", short_name(model.tasks[t].name), short_number(plane.bias));

@@ -10,6 +10,7 @@
 #include "bagwise/bags/reduce_table.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/data/write_table.h"
+#include "cli/output.h"
 #include "cli/table_arguments.h"
 
 namespace bagwise::cli {
@@ -26,6 +27,7 @@ Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, 
     auto read = read_proportions(files.proportions, observer);
     if (!read) return read.error();
     known = std::move(*read);
+    out.remarks = known->remarks;
   }
   const ProportionTable* proportions = known ? &*known : nullptr;
   Stopwatch reading;
@@ -127,35 +129,19 @@ std::vector<std::string> union_of_features(const std::list<LoadedTask>& tasks) {
 
 }  // namespace
 
-std::vector<Option> task_options() {
-  return {
-      {.name = "target",
-       .value = "FILE",
-       .help = "the instances to learn from, one per row",
-       .group = "Data",
-       .required = true},
-      {.name = "target-proportions",
-       .value = "FILE",
-       .help = "the share of positives of each bag: bag,proportion[,size] or bag,positives,size",
-       .shown = "the proportion column of the instances",
-       .group = "Data"},
-      {.name = "source",
-       .value = "FILE",
-       .help = "the instances of a related task, for methods that transfer; may be given several times",
-       .shown = "none",
-       .group = "Data",
-       .repeatable = true},
-      {.name = "source-proportions",
-       .value = "FILE",
-       .help = "the proportions of that source's bags; once per --source, in their order",
-       .shown = "the proportion column of the source",
-       .group = "Data",
-       .repeatable = true},
-      {.name = "align-features",
-       .help = "where target and sources have different features, take them all: 0 where a table lacks one",
-       .group = "Data",
-       .kind = Kind::kFlag},
+bool has_label_column(const std::string& path, const Arguments& arguments) {
+  if (is_special(path)) return false;
+  TableOptions table = table_options(arguments, true);
+  table.want_labels = true;
+  bool found = false;
+  ParallelTable peek;
+  peek.begin = [&](const TableSchema& schema) -> Result<void> {
+    found = schema.has_labels && !schema.sparse;
+    return Error{"seen enough"};
   };
+  peek.make = [] { return std::unique_ptr<RowSink>(); };
+  static_cast<void>(map_table(path, table, peek));
+  return found;
 }
 
 Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method) {

@@ -26,11 +26,13 @@ struct LoadedTask {
   TrainingTask task;
   std::optional<BaggedData> rows;
   std::vector<double> fill;
-  bool sparse = false;  // a file of sparse rows: features it does not mention are 0
+  bool sparse = false;               // a file of sparse rows: features it does not mention are 0
+  std::vector<std::string> remarks;  // on its proportions, for the warnings of the fit
 };
 
-// The options that name these files: --target, --source, their proportions, --align-features.
-std::vector<Option> task_options();
+// Whether the table has a column of labels, without reading any. A sparse file always has a place for them,
+// and a pipe can be read only once: of these nothing is said.
+bool has_label_column(const std::string& path, const Arguments& arguments);
 
 // Sources in order, the target last.
 Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method);

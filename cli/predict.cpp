@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <numeric>
 
 #include "bagwise/core/parallel.h"
 #include "bagwise/data/write_table.h"
+#include "bagwise/evaluate/matched_labels.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
 #include "bagwise/report/training_json.h"
@@ -90,21 +89,6 @@ Result<Totals> predict_streaming(const std::string& input, const TableOptions& t
   return totals;
 }
 
-// In each bag the round(p * rows) highest scores are positive; of equal scores the earlier rows.
-std::vector<bool> labels_by_bag(const std::vector<double>& f, const std::vector<std::uint32_t>& bag_of_row,
-                                const std::vector<BagLedger::Bag>& bags) {
-  std::vector<std::size_t> order(f.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return f[a] > f[b]; });
-  std::vector<std::int64_t> left(bags.size());
-  for (std::size_t k = 0; k < bags.size(); ++k) {
-    left[k] = std::llround(bags[k].known * static_cast<double>(bags[k].rows));
-  }
-  std::vector<bool> out(f.size());
-  for (const std::size_t i : order) out[i] = left[bag_of_row[i]]-- > 0;
-  return out;
-}
-
 // Scores, names and bags of all rows are held until the last one is known; the features are not.
 Result<Totals> predict_by_bag(const std::string& input, TableOptions table, const Predictor& predictor,
                               ProportionTable proportions, UnknownValues& unknown, Sink& sink,
@@ -128,7 +112,7 @@ Result<Totals> predict_by_bag(const std::string& input, TableOptions table, cons
   if (auto done = stream_table(input, table, consume, observer); !done) return done.error();
   if (auto checked = ledger.check(input); !checked) return checked.error();
 
-  const auto labels = labels_by_bag(f, bag_of_row, ledger.bags());
+  const auto labels = matched_labels(f, bag_of_row, ledger.shares());
   std::string text(kHeader);
   for (std::size_t i = 0; i < f.size(); ++i) {
     write_row(text, ids.empty() ? fmt::format("{}", i + 1) : csv_cell(ids[i]), f[i],
@@ -232,8 +216,8 @@ Command predict_command() {
       {.name = "proportions",
        .value = "FILE",
        .help = "the known share of positives of each bag: in a bag of n rows the round(share * n) highest "
-               "scores get "
-               "label 1. Scores and row names are then held in memory until the last row is read",
+               "scores get label 1, of equal scores the earlier rows. Scores and row names are then held in "
+               "memory until the last row is read",
        .shown = "none"},
   };
   append(options, {threads_option(), quiet_option(), json_option()});

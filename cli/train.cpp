@@ -1,7 +1,6 @@
 // bagwise train: fit a model to bags and their proportions.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "bagwise/core/timing.h"
@@ -11,85 +10,14 @@
 #include "bagwise/report/training_json.h"
 #include "cli/interrupt.h"
 #include "cli/load_tasks.h"
+#include "cli/method_arguments.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/suggest.h"
 #include "cli/table_arguments.h"
 #include "cli/training_text.h"
 
 namespace bagwise::cli {
 namespace {
-
-std::string methods_with(const std::string& option) {
-  std::vector<std::string> names;
-  for (const Method& method : methods()) {
-    if (std::any_of(method.options.begin(), method.options.end(),
-                    [&](const auto& o) { return o.name == option; })) {
-      names.push_back(method.name);
-    }
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-bool has_option(const Method& method, const std::string& name) {
-  return std::any_of(method.options.begin(), method.options.end(),
-                     [&](const auto& o) { return o.name == name; });
-}
-
-// A fault that begins with an option's name ("C = -1 breaks C > 0") gets it as the user typed it: "--C".
-bool names_option(const Method& method, const std::string& message) {
-  return std::any_of(method.options.begin(), method.options.end(), [&](const auto& o) {
-    return message.starts_with(o.name + ":") || message.starts_with(o.name + " = ");
-  });
-}
-
-// A fault found by the method itself, which knows no files: it is about an option or about the target.
-Error told_by(const Method& method, Error error, const std::string& target) {
-  if (names_option(method, error.message)) {
-    error.message.insert(0, "--");
-  } else if (error.file.empty()) {
-    error.file = target;
-  }
-  return error;
-}
-
-// The options given for the method, as text; an option of another method is an error that says whose it is.
-Result<OptionTexts> method_options(const Arguments& arguments, const Method& method) {
-  OptionTexts out;
-  for (const Method& any : methods()) {
-    for (const OptionInfo& option : any.options) {
-      if (!arguments.has(option.name)) continue;
-      if (!has_option(method, option.name)) {
-        return Error{fmt::format("--{} is no option of {}; methods that have it: {}", option.name,
-                                 method.name, methods_with(option.name))};
-      }
-      out[option.name] = fmt::format("{}", fmt::join(arguments.texts(option.name), ","));
-    }
-  }
-  if (method.check) {
-    if (auto checked = method.check(out); !checked)
-      return told_by(method, checked.error(), arguments.text("target"));
-  }
-  return out;
-}
-
-Result<const Method*> chosen_method(const Arguments& arguments) {
-  const std::string name = arguments.text("method");
-  const Method* method = find_method(name);
-  if (method != nullptr) return method;
-  std::vector<std::string> known;
-  for (const Method& any : methods()) known.push_back(any.name);
-  return Error{
-      fmt::format("--method: there is no method \"{}\"; {}", name,
-                  suggestion(name, known, fmt::format("expected one of {}", fmt::join(known, ", "))))};
-}
-
-bool wants_scaling(const Method& method, const OptionTexts& options) {
-  if (const auto given = options.find("scale"); given != options.end()) return given->second != "none";
-  const auto info = std::find_if(method.options.begin(), method.options.end(),
-                                 [](const auto& o) { return o.name == "scale"; });
-  return info != method.options.end() && to_text(info->default_value) != "none";
-}
 
 std::string as_json(const Model& model, const Seconds& seconds, const std::string& output) {
   Json out;
@@ -139,19 +67,14 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
 Result<int> run(const Arguments& arguments) {
   Stopwatch total;
   Seconds seconds;
-  const auto method = chosen_method(arguments);
+  const auto method = method_called(arguments.text("method"));
   if (!method) return method.error();
   const auto options = method_options(arguments, **method);
   if (!options) return options.error();
   const auto files = task_files(arguments, **method);
   if (!files) return files.error();
   const std::string output = arguments.text("output");
-  std::vector<std::string> inputs;
-  for (const TaskFiles& task : *files) {
-    inputs.push_back(task.table);
-    if (!task.proportions.empty()) inputs.push_back(task.proportions);
-  }
-  if (auto checked = check_outputs({output}, inputs); !checked) return checked.error();
+  if (auto checked = check_outputs({output}, input_files(*files)); !checked) return checked.error();
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
     return checked.error();
 
@@ -162,12 +85,7 @@ Result<int> run(const Arguments& arguments) {
                             {(*method)->needs_instances(*options), wants_scaling(**method, *options)},
                             bar.observer(), seconds);
     if (!tasks) return tasks.error();
-    std::vector<TrainingTask> seen;
-    for (LoadedTask& loaded : *tasks) {
-      loaded.task.rows = loaded.rows ? &*loaded.rows : nullptr;
-      seen.push_back(std::move(loaded.task));
-    }
-    fit = (*method)->fit(seen, *options,
+    fit = (*method)->fit(training_tasks(*tasks), *options,
                          {.seed = arguments.whole("seed"),
                           .threads = static_cast<unsigned>(arguments.whole("threads")),
                           .observer = bar.observer()});
@@ -201,26 +119,6 @@ Result<int> run(const Arguments& arguments) {
   return 1;
 }
 
-// The options of every method, each method's under its own heading.
-std::vector<Option> options_of_methods() {
-  std::vector<Option> out;
-  for (const Method& method : methods()) {
-    for (const OptionInfo& info : method.options) {
-      out.push_back({.name = info.name,
-                     .value = info.type == "choice" ? info.rule
-                              : info.type == "flag" ? "true|false"
-                                                    : "X",
-                     .help = info.type == "choice" || info.rule.empty()
-                                 ? info.help
-                                 : fmt::format("{}; {} {}", info.help, info.name, info.rule),
-                     .shown = to_text(info.default_value),
-                     .group = fmt::format("Options of {} ({})", method.name, method.summary),
-                     .repeatable = info.type == "numbers"});
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 Command train_command() {
@@ -234,18 +132,6 @@ Command train_command() {
        .required = true},
   };
   append(options, task_options());
-  append(options, {
-                      {.name = "output",
-                       .value = "FILE",
-                       .help = "where the model goes",
-                       .group = "Data",
-                       .letter = 'o',
-                       .required = true},
-                      {.name = "allow-leak",
-                       .help = "accept a feature that tells every bag's proportion exactly",
-                       .group = "Data",
-                       .kind = Kind::kFlag},
-                  });
   append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
   append(options, feature_options());
   append(options, column_options());

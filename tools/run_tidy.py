@@ -1,11 +1,14 @@
 #!/usr/bin/python3
 """Runs clang-tidy over the files of a build folder, several at once; unchanged files are not looked at twice.
 
-usage: tools/run_tidy.py BUILD_DIR [--tests] [--jobs N] [FILE...]
+usage: tools/run_tidy.py BUILD_DIR [--tests] [--singly] [--jobs N] [FILE...]
 
 Takes the files of BUILD_DIR/compile_commands.json that are our own (without the tests unless --tests). A file
-that was clean is remembered by the hash of its preprocessed text, its flags and .clang-tidy. Ends with a line
-"N passed, N failed", one per file.
+that was clean is remembered by the hash of its text, of our headers it sees, its flags and .clang-tidy. Ends with
+a line "N passed, N failed", one per file.
+
+Most of the time goes into the headers of others, so files are looked at in batches (tools/batches.py), each as one
+source that includes them. The files of a batch in which something is found are looked at once more, each by itself.
 """
 
 import argparse
@@ -18,8 +21,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import batches
+
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("src", "cli", "mpi", "tests", "bench", "examples")
+BATCH_SIZE = 8
+# In a batch the sources are headers to clang-tidy.
+BATCH_FILTER = r"/(src/bagwise|cli|mpi|tests|bench|examples)/.*\.(h|cpp)$"
 
 
 def wanted(path, with_tests):
@@ -33,35 +41,61 @@ def wanted(path, with_tests):
     return with_tests or not is_test
 
 
-def fingerprint(entry):
-    """Of all that decides what clang-tidy says about a file; comments included, they may hold NOLINT."""
+def flags_of(entry):
+    """The arguments of the compiler without what is compiled into what."""
     arguments = shlex.split(entry["command"]) if "command" in entry else list(entry["arguments"])
-    if Path(arguments[0]).name == "ccache":
-        del arguments[0]
+    del arguments[:2 if Path(arguments[0]).name == "ccache" else 1]
     if "-o" in arguments:
         at = arguments.index("-o")
         del arguments[at:at + 2]
-    arguments = [a for a in arguments if a != "-c"]
-    text = subprocess.run([*arguments, "-E", "-C"], cwd=entry["directory"], capture_output=True, check=False).stdout
-    digest = hashlib.sha256()
-    for part in ((ROOT / ".clang-tidy").read_bytes(), " ".join(arguments).encode(), text):
-        digest.update(hashlib.sha256(part).digest())
+    return tuple(a for a in arguments if a not in ("-c", entry["file"]))
+
+
+def fingerprint(entry):
+    """Of all of ours that decides what clang-tidy says about a file."""
+    path = Path(entry["file"]).resolve()
+    digest = hashlib.sha256(" ".join([*flags_of(entry), str(path)]).encode())
+    for part in (ROOT / ".clang-tidy", path, *sorted(batches.headers_of(path))):
+        digest.update(hashlib.sha256(part.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def check(entry, build, stamps):
-    """(path, message): the message is empty if the file is clean."""
-    path = Path(entry["file"])
-    stamp = stamps / fingerprint(entry)
-    if stamp.exists():
-        return path, ""
+def tidy(*arguments, cwd=None):
     # The warnings of clang itself are not ours to heed: g++ and -Werror are.
-    run = subprocess.run(["clang-tidy", "-p", str(build), "--quiet", "--extra-arg=-Wno-error", str(path)],
-                         capture_output=True, text=True, check=False)
-    if run.returncode == 0:
-        stamp.touch()
-        return path, ""
-    return path, run.stdout + ("" if run.stdout else run.stderr)
+    return subprocess.run(["clang-tidy", f"--config-file={ROOT / '.clang-tidy'}", "--quiet", "--extra-arg=-Wno-error",
+                           *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def check_batch(entries, number, build, stamps):
+    """[(path, message)]: the message is empty if the file is clean."""
+    clean = False
+    if len(entries) > 1:
+        source = stamps / f"batch-{number}.cpp"
+        source.write_text("".join(f'#include "{entry["file"]}"  // NOLINT(bugprone-suspicious-include)\n'
+                                  for entry in entries))
+        clean = tidy(f"--header-filter={BATCH_FILTER}", str(source), "--", *flags_of(entries[0]),
+                     cwd=entries[0]["directory"]).returncode == 0
+    out = []
+    for entry in entries:
+        message = ""
+        if not clean:
+            run = tidy("-p", str(build), entry["file"])
+            if run.returncode != 0:
+                message = run.stdout or run.stderr
+        if not message:
+            (stamps / fingerprint(entry)).touch()
+        out.append((Path(entry["file"]), message))
+    return out
+
+
+def batches_of(entries, size):
+    """Entries that can be looked at as one, those with most text first: the last one running alone is then small."""
+    same_flags = {}
+    for entry in sorted(entries, key=lambda e: e["file"]):
+        same_flags.setdefault(flags_of(entry), {})[Path(entry["file"]).resolve()] = entry
+    out = [[group[path] for path in batch]
+           for group in same_flags.values() for batch in batches.batches(list(group), size)]
+    return sorted(out, key=lambda batch: -sum(Path(e["file"]).stat().st_size for e in batch))
 
 
 def main():
@@ -69,6 +103,7 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--tests", action="store_true")
+    parser.add_argument("--singly", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     build = options.build.resolve()
@@ -80,13 +115,14 @@ def main():
     stamps = build / "tidy"
     stamps.mkdir(exist_ok=True)
     failed = 0
+    todo = [entry for entry in entries.values() if not (stamps / fingerprint(entry)).exists()]
+    work = list(enumerate(batches_of(todo, 1 if options.singly else BATCH_SIZE)))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        # The largest first: the last one running alone is then a small one.
-        work = sorted(entries.values(), key=lambda e: -Path(e["file"]).stat().st_size)
-        for path, message in pool.map(lambda e: check(e, build, stamps), work):
-            if message:
-                failed += 1
-                print(f"{path.relative_to(ROOT)}:\n{message}", flush=True)
+        for found in pool.map(lambda numbered: check_batch(numbered[1], numbered[0], build, stamps), work):
+            for path, message in found:
+                if message:
+                    failed += 1
+                    print(f"{path.relative_to(ROOT)}:\n{message}", flush=True)
     print(f"{len(entries) - failed} passed, {failed} failed")
     return 1 if failed or not entries else 0
 

@@ -372,7 +372,7 @@ TEST_CASE("transfer: the help of train lists every option of tl-llp", "[cli][tra
   for (const char* option :
        {"--C ", "--C-source", "--lambda ", "--lambda-source", "--epsilon", "--tube", "--clip", "--delta",
         "--uncertainty exact|literal|off", "--kernel linear|rbf|poly", "--gamma", "--degree", "--nystrom",
-        "--gap", "--max-rounds", "--tolerance", "--scale", "--bag-weight"}) {
+        "--gap", "--max-rounds", "--tolerance", "--scale", "--bag-weight", "--metric none|pca"}) {
     CHECK_THAT(section, Catch::Contains(option));
   }
   CHECK_THAT(help, Catch::Contains("--align-features"));

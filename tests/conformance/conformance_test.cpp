@@ -167,6 +167,42 @@ TEST_CASE("methods: ranks that share the rows find the plane of one that has the
   }
 }
 
+TEST_CASE("methods: the metric pca keeps what holds without it", "[methods][conformance][metric]") {
+  const OptionTexts pca = {{"metric", "pca"}};
+  for (const Method& method : methods()) {
+    CAPTURE(method.name);
+    Rng rng(10);
+    const BaggedData data = random_bags(rng, 40, 6);
+    REQUIRE(method.check(pca).ok());
+    CHECK(method.needs_instances(pca));
+    const TrainingTask task{"target", reduce(data), &data};
+    const auto before = task.reduced.sums.pack();
+    const auto one = method.fit({&task, 1}, pca, {.seed = 7, .threads = 1});
+    REQUIRE(one.ok());
+    CHECK(task.reduced.sums.pack() == before);
+    CHECK(one->model.features == data.feature_names);
+    CHECK(one->model.training.features == 6);
+    CHECK(one->model.scaling.kind == "none");
+    CHECK(one->model.metric.kind == "pca");
+    CHECK(one->model.metric.rank == 6);
+    CHECK(one->model.metric.variance_kept == Approx(1));
+    CHECK(one->model.options.back().first == "metric");
+    CHECK(to_text(one->model.options.back().second) == "pca");
+    CHECK(model_to_json(one->model) ==
+          model_to_json(fit(method, data, {.seed = 7, .threads = 4}, pca)->model));
+    const auto moved = fit(method, shuffled(data, rng), {.seed = 7}, pca);
+    REQUIRE(moved.ok());
+    CHECK(moved->model.training.objective == Approx(one->model.training.objective).epsilon(2e-6));
+    const auto f = Scorer(one->model, 0).scores(data.features.view());
+    const auto g = Scorer(moved->model, 0).scores(data.features.view());
+    for (std::size_t i = 0; i < f.size(); ++i) CHECK(f[i] == Approx(g[i]).margin(0.02));
+    const auto loaded = model_from_json(model_to_json(one->model), "model");
+    REQUIRE(loaded.ok());
+    CHECK(model_to_json(*loaded) == model_to_json(one->model));
+    CHECK_FALSE(fit(method, data, {.observer = [](const Progress&) { return Next::kStop; }}, pca).ok());
+  }
+}
+
 TEST_CASE("methods: every option is listed, checked and kept", "[methods][conformance]") {
   for (const Method& method : methods()) {
     CAPTURE(method.name);

@@ -18,8 +18,10 @@ namespace bagwise {
 struct Bags {
   std::vector<std::string> names;
   std::vector<double> proportions;  // share of positives, in [0, 1]
+  std::vector<double> noise = {};   // standard deviation of the error of each proportion; empty = all exact
 
   [[nodiscard]] std::size_t size() const { return names.size(); }
+  [[nodiscard]] double noise_of(std::size_t bag) const { return noise.empty() ? 0.0 : noise[bag]; }
 };
 
 struct BaggedData {

@@ -31,10 +31,14 @@ class ProportionReader {
                          : names[c] == "proportion" ? &proportion_
                          : names[c] == "positives"  ? &positives_
                          : names[c] == "size"       ? &size_
+                         : names[c] == "stderr"     ? &stderr_
+                         : names[c] == "epsilon_dp" ? &epsilon_dp_
                                                     : nullptr;
       if (place == nullptr) {
-        return Error{fmt::format("is not known in a table of proportions; {}", kExpectedHeader), path_, 1,
-                     column(c)};
+        return Error{
+            fmt::format("is not known in a table of proportions; {}, and stderr or epsilon_dp of noisy ones",
+                        kExpectedHeader),
+            path_, 1, column(c)};
       }
       if (*place >= 0) return Error{"occurs twice; expected every column once", path_, 1, column(c)};
       *place = static_cast<int>(c);
@@ -49,11 +53,16 @@ class ProportionReader {
     if (positives_ >= 0 && size_ < 0) {
       return Error{fmt::format("has positives but no size; {}", kExpectedHeader), path_, 1};
     }
+    if (stderr_ >= 0 && epsilon_dp_ >= 0) {
+      return Error{
+          "has both stderr and epsilon_dp; expected one of the two, as both say how noisy a share is", path_,
+          1};
+    }
     return {};
   }
 
   Result<void> record(const std::vector<std::string_view>& cells, std::uint64_t line) {
-    const auto cell = [&](int c) { return cells[static_cast<std::size_t>(c)]; };
+    const auto cell = [&](int c) { return cell_of(cells, c); };
     KnownProportion known;
     known.line = line;
     if (cell(bag_).empty()) return fault("is empty; expected the name of a bag", line, bag_);
@@ -63,25 +72,10 @@ class ProportionReader {
       if (*size == 0) return fault("\"0\" is no size; expected at least one row in a bag", line, size_);
       known.size = *size;
     }
-    if (proportion_ >= 0) {
-      const auto value = cell_number(cell(proportion_), "a proportion between 0 and 1");
-      if (!value) return fault(value.error().message, line, proportion_);
-      if (!(*value >= 0 && *value <= 1)) {
-        return fault(
-            shown_text(cell(proportion_)) + " is outside [0, 1]; expected a proportion between 0 and 1", line,
-            proportion_);
-      }
-      known.proportion = *value;
-    } else {
-      auto positives = whole_number(cell(positives_), line, positives_);
-      if (!positives) return positives.error();
-      if (*positives > *known.size) {
-        return fault(fmt::format("{} positives are more than the size {}; expected at most the size",
-                                 *positives, *known.size),
-                     line, positives_);
-      }
-      known.proportion = static_cast<double>(*positives) / static_cast<double>(*known.size);
-    }
+    if (auto read = read_noise(cells, line, known); !read) return read.error();
+    if (auto read = proportion_ >= 0 ? read_share(cells, line, known) : read_positives(cells, line, known);
+        !read)
+      return read.error();
     const auto [at, fresh] = out_.bags.emplace(cell(bag_), known);
     if (!fresh) {
       return fault(fmt::format("bag {} has a proportion already, in line {}; expected one per bag",
@@ -93,10 +87,74 @@ class ProportionReader {
 
   Result<ProportionTable> take() {
     if (out_.bags.empty()) return Error{"has a header but no rows; expected one per bag", path_};
+    if (clipped_ > 0) {
+      out_.remarks.push_back(
+          fmt::format("{}: {} of {} noisy proportions lay outside [0, 1] and were clipped to it", path_,
+                      clipped_, out_.bags.size()));
+    }
     return std::move(out_);
   }
 
  private:
+  using Cells = std::vector<std::string_view>;
+  static std::string_view cell_of(const Cells& cells, int c) { return cells[static_cast<std::size_t>(c)]; }
+  [[nodiscard]] bool noisy() const { return stderr_ >= 0 || epsilon_dp_ >= 0; }
+
+  Result<void> read_noise(const Cells& cells, std::uint64_t line, KnownProportion& known) const {
+    if (!noisy()) return {};
+    const bool by_error = stderr_ >= 0;
+    const int c = by_error ? stderr_ : epsilon_dp_;
+    const char* expected = by_error ? "a standard error >= 0" : "an epsilon > 0";
+    const auto value = cell_number(cell_of(cells, c), expected);
+    if (!value) return fault(value.error().message, line, c);
+    const bool fine = by_error ? *value >= 0 : *value > 0 && std::isfinite(1 / *value);
+    if (!fine) {
+      const char* what = by_error ? "negative" : *value > 0 ? "too small" : "not positive";
+      return fault(fmt::format("{} is {}; expected {}", shown_text(cell_of(cells, c)), what, expected), line,
+                   c);
+    }
+    (by_error ? known.stderror : known.epsilon_dp) = *value;
+    return {};
+  }
+
+  Result<void> read_share(const Cells& cells, std::uint64_t line, KnownProportion& known) {
+    const char* expected = noisy() ? "a proportion" : "a proportion between 0 and 1";
+    const auto value = cell_number(cell_of(cells, proportion_), expected);
+    if (!value) return fault(value.error().message, line, proportion_);
+    if (!noisy() && !(*value >= 0 && *value <= 1)) {
+      return fault(shown_text(cell_of(cells, proportion_)) +
+                       " is outside [0, 1]; expected a proportion between 0 and 1",
+                   line, proportion_);
+    }
+    known.proportion = clipped(*value);
+    return {};
+  }
+
+  // Noise makes a count any number.
+  Result<void> read_positives(const Cells& cells, std::uint64_t line, KnownProportion& known) {
+    const auto size = static_cast<double>(*known.size);
+    if (noisy()) {
+      const auto value = cell_number(cell_of(cells, positives_), "a number of rows");
+      if (!value) return fault(value.error().message, line, positives_);
+      known.proportion = clipped(*value / size);
+      return {};
+    }
+    auto positives = whole_number(cell_of(cells, positives_), line, positives_);
+    if (!positives) return positives.error();
+    if (*positives > *known.size) {
+      return fault(fmt::format("{} positives are more than the size {}; expected at most the size",
+                               *positives, *known.size),
+                   line, positives_);
+    }
+    known.proportion = static_cast<double>(*positives) / size;
+    return {};
+  }
+
+  double clipped(double share) {
+    if (share < 0 || share > 1) ++clipped_;
+    return std::clamp(share, 0.0, 1.0);
+  }
+
   [[nodiscard]] std::string column(std::size_t c) const {
     return fmt::format("{} ({})", c + 1, cut_text(names_[c]));
   }
@@ -111,7 +169,8 @@ class ProportionReader {
 
   const std::string& path_;
   std::vector<std::string> names_;
-  int bag_ = -1, proportion_ = -1, positives_ = -1, size_ = -1;
+  int bag_ = -1, proportion_ = -1, positives_ = -1, size_ = -1, stderr_ = -1, epsilon_dp_ = -1;
+  std::size_t clipped_ = 0;
   ProportionTable out_;
 };
 
@@ -160,9 +219,11 @@ Result<JoinedBags> join(CountedBags found, const std::string& file, const Propor
                      table->file, known->second.line, "size"};
       }
       out.bags.proportions.push_back(known->second.proportion);
+      out.bags.noise.push_back(known->second.noise(found.counts[k]));
     }
     out.bags.names.push_back(std::move(found.names[k]));
   }
+  if (std::ranges::all_of(out.bags.noise, [](double s) { return s == 0; })) out.bags.noise.clear();
   if (table != nullptr && table->bags.size() != out.bags.names.size()) {
     // Of the proportions without bag, the first in the file.
     const std::pair<const std::string, KnownProportion>* first = nullptr;
@@ -181,6 +242,10 @@ Result<JoinedBags> join(CountedBags found, const std::string& file, const Propor
 
 }  // namespace
 
+double KnownProportion::noise(std::uint64_t rows) const {
+  return epsilon_dp > 0 ? std::sqrt(2.0) / epsilon_dp / static_cast<double>(rows) : stderror;
+}
+
 Result<ProportionTable> read_proportions(const std::string& path, const Observer& observer) {
   ProportionReader reader(path);
   auto read = read_csv_records(
@@ -193,10 +258,20 @@ Result<ProportionTable> read_proportions(const std::string& path, const Observer
 Result<void> write_proportions(const std::string& path, const ProportionTable& table) {
   const bool sizes = std::all_of(table.bags.begin(), table.bags.end(),
                                  [](const auto& entry) { return entry.second.size.has_value(); });
-  std::string text = sizes ? "bag,proportion,size\n" : "bag,proportion\n";
+  const auto any = [&](auto has) {
+    return std::any_of(table.bags.begin(), table.bags.end(),
+                       [&](const auto& entry) { return has(entry.second); });
+  };
+  const bool private_counts = any([](const KnownProportion& known) { return known.epsilon_dp > 0; });
+  const bool errors = !private_counts && any([](const KnownProportion& known) { return known.stderror > 0; });
+  std::string text = "bag,proportion";
+  text += sizes ? ",size" : "";
+  text += private_counts ? ",epsilon_dp\n" : errors ? ",stderr\n" : "\n";
   for (const auto& [name, known] : table.bags) {
     text += fmt::format("{},{}", csv_cell(name), known.proportion);
     if (sizes) text += fmt::format(",{}", *known.size);
+    if (private_counts || errors)
+      text += fmt::format(",{}", private_counts ? known.epsilon_dp : known.stderror);
     text += '\n';
   }
   return write_file(path, text);

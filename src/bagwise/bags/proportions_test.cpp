@@ -1,6 +1,7 @@
 #include "bagwise/bags/proportions.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <fstream>
 
 #include "bagwise/data/read_table.h"
@@ -123,7 +124,7 @@ TEST_CASE("proportions: faults of the file name their line", "[bags][proportions
   CHECK(fault_of("bag,proportion\n") == "p.csv: has a header but no rows; expected one per bag");
   CHECK(fault_of("bag,share\na,1\n") ==
         "p.csv:1: column 2 (share): is not known in a table of proportions; expected bag,proportion or "
-        "bag,proportion,size or bag,positives,size");
+        "bag,proportion,size or bag,positives,size, and stderr or epsilon_dp of noisy ones");
   CHECK(fault_of("bag,bag\na,1\n") == "p.csv:1: column 2 (bag): occurs twice; expected every column once");
   CHECK(fault_of("proportion\n1\n").starts_with("p.csv:1: there is no column bag; expected"));
   CHECK(fault_of("bag,size\na,1\n")
@@ -216,4 +217,93 @@ TEST_CASE("proportions: a column that changes within a bag is an error", "[bags]
         "t.csv: column proportion: bag \"a\" has proportion 0.6 in row 3 but 0.5 before; expected one "
         "proportion per "
         "bag");
+}
+
+TEST_CASE("proportions: a standard error becomes the noise of its bag", "[bags][proportions]") {
+  const Joined found = join("bag,x\nb,1\na,2\na,3\n", "bag,proportion,stderr\na,0.5,0.125\nb,1,0\n");
+  REQUIRE(found.dataset.empty());
+  CHECK(found.rows.bags.noise == std::vector<double>{0.125, 0});
+  CHECK(found.reduced.bags.noise == found.rows.bags.noise);
+  CHECK(found.rows.bags.noise_of(0) == 0.125);
+}
+
+TEST_CASE("proportions: the noise of a private count shrinks with the bag", "[bags][proportions]") {
+  for (const char* table : {"bag,proportion,epsilon_dp\na,0.5,2\nb,1,0.5\n",
+                            "bag,positives,size,epsilon_dp\na,1,2,2\nb,1,1,0.5\n"}) {
+    const Joined found = join("bag,x\nb,1\na,2\na,3\n", table);
+    REQUIRE(found.dataset.empty());
+    CHECK(found.rows.bags.noise == std::vector<double>{std::sqrt(2.0) / 2 / 2, std::sqrt(2.0) / 0.5});
+    CHECK(found.reduced.bags.noise == found.rows.bags.noise);
+  }
+}
+
+TEST_CASE("proportions: without noise, or with none but zeros, bags are exact", "[bags][proportions]") {
+  for (const char* table : {"bag,proportion\na,0.5\n", "bag,proportion,stderr\na,0.5,0\n"}) {
+    const Joined found = join("bag,x\na,1\na,2\n", table);
+    CHECK(found.rows.bags.noise.empty());
+    CHECK(found.reduced.bags.noise.empty());
+    CHECK(found.rows.bags.noise_of(0) == 0);
+  }
+}
+
+TEST_CASE("proportions: noise may carry a share out of its range, where it is clipped",
+          "[bags][proportions]") {
+  const test::TempDir dir;
+  const std::string path = dir.file("p.csv");
+  write_text(path, "bag,proportion,stderr\na,1.25,0.5\nb,-0.5,0.5\nc,0.75,0.5\n");
+  auto read = read_proportions(path);
+  if (!read) FAIL(read.error().text());
+  CHECK(read->bags.at("a").proportion == 1);
+  CHECK(read->bags.at("b").proportion == 0);
+  CHECK(read->bags.at("c").proportion == 0.75);
+  CHECK(read->remarks == std::vector<std::string>{
+                             path + ": 2 of 3 noisy proportions lay outside [0, 1] and were clipped to it"});
+  write_text(path, "bag,positives,size,epsilon_dp\na,4.5,4,1\nb,-1,4,1\nc,1.5,4,1\n");
+  read = read_proportions(path);
+  if (!read) FAIL(read.error().text());
+  CHECK(read->bags.at("a").proportion == 1);
+  CHECK(read->bags.at("b").proportion == 0);
+  CHECK(read->bags.at("c").proportion == 0.375);
+  CHECK(read->remarks.size() == 1);
+  write_text(path, "bag,proportion,stderr\na,1,0.5\nb,0,0.5\n");
+  read = read_proportions(path);
+  REQUIRE(read);
+  CHECK(read->remarks.empty());
+}
+
+TEST_CASE("proportions: noise is written and read back", "[bags][proportions]") {
+  const test::TempDir dir;
+  for (const bool private_counts : {false, true}) {
+    ProportionTable table;
+    table.bags["a"] = {0.25, 4, 0, private_counts ? 0 : 0.1, private_counts ? 0.3 : 0};
+    table.bags["b"] = {0.5, 8, 0, private_counts ? 0 : 0.2, private_counts ? 0.3 : 0};
+    REQUIRE(write_proportions(dir.file("p.csv"), table));
+    const auto read = read_proportions(dir.file("p.csv"));
+    if (!read) FAIL(read.error().text());
+    for (const auto& [name, known] : table.bags) {
+      CHECK(read->bags.at(name).stderror == known.stderror);
+      CHECK(read->bags.at(name).epsilon_dp == known.epsilon_dp);
+      CHECK(read->bags.at(name).size == known.size);
+      CHECK(read->bags.at(name).noise(*known.size) == known.noise(*known.size));
+    }
+  }
+}
+
+TEST_CASE("proportions: faults of noise name line, column and value", "[bags][proportions][badargs]") {
+  CHECK(fault_of("bag,proportion,stderr,epsilon_dp\na,0.5,0.1,1\n") ==
+        "p.csv:1: has both stderr and epsilon_dp; expected one of the two, as both say how noisy a share is");
+  CHECK(fault_of("bag,proportion,stderr\na,0.5,0.1\nb,0.5,-0.1\n") ==
+        "p.csv:3: column 3 (stderr): \"-0.1\" is negative; expected a standard error >= 0");
+  CHECK(fault_of("bag,proportion,stderr\na,0.5,\n") ==
+        "p.csv:2: column 3 (stderr): is empty; expected a standard error >= 0");
+  CHECK(fault_of("bag,proportion,stderr\na,0.5,nan\n") ==
+        "p.csv:2: column 3 (stderr): \"nan\" is not finite; expected a standard error >= 0");
+  CHECK(fault_of("bag,proportion,stderr\na,inf,0.1\n") ==
+        "p.csv:2: column 2 (proportion): \"inf\" is not finite; expected a proportion");
+  CHECK(fault_of("bag,epsilon_dp,proportion\na,0,0.5\n") ==
+        "p.csv:2: column 2 (epsilon_dp): \"0\" is not positive; expected an epsilon > 0");
+  CHECK(fault_of("bag,epsilon_dp,proportion\na,1e-320,0.5\n") ==
+        "p.csv:2: column 2 (epsilon_dp): \"1e-320\" is too small; expected an epsilon > 0");
+  CHECK(fault_of("bag,epsilon_dp,positives,size\na,1,some,2\n") ==
+        "p.csv:2: column 3 (positives): \"some\" is not a number; expected a number of rows");
 }

@@ -49,10 +49,10 @@ double log_exact(const BagKind& bag, double a, double b) {
   return std::log(std::max(sum, 1e-300));
 }
 
-struct MeanVariance {
+struct CountMoments {
   double mean = 0, variance = 0;
 };
-MeanVariance predicted_count(const BagKind& bag, double a, double b) {
+CountMoments predicted_count(const BagKind& bag, double a, double b) {
   const auto n = static_cast<double>(bag.positives), m = static_cast<double>(bag.negatives);
   return {n * a + m * b, n * a * (1 - a) + m * b * (1 - b)};
 }
@@ -80,7 +80,7 @@ struct Peak {
 };
 // The largest value of f on [low, high], by golden section.
 template <class F>
-Peak largest(double low, double high, const F& f) {
+Peak golden_maximum(double low, double high, const F& f) {
   constexpr int kSteps = 32;  // 2e-7 of the range
   constexpr double kGolden = 0.6180339887498949;
   double left = high - kGolden * (high - low), right = low + kGolden * (high - low);
@@ -112,7 +112,7 @@ class Profile {
   [[nodiscard]] Peak best_sensitivity(double accuracy) const {
     const double low = std::max(0.0, (accuracy - (1 - share_)) / share_);
     const double high = std::min(1.0, accuracy / share_);
-    return largest(low, high, [&](double a) { return log_likelihood(kinds_, a, other(accuracy, a)); });
+    return golden_maximum(low, high, [&](double a) { return log_likelihood(kinds_, a, other(accuracy, a)); });
   }
   [[nodiscard]] double other(double accuracy, double a) const {
     return std::clamp(1 - (accuracy - share_ * a) / (1 - share_), 0.0, 1.0);
@@ -155,7 +155,7 @@ std::optional<BagAccuracy> estimate_bag_accuracy(std::span<const CountedBag> bag
   }
   if (bags.size() < 3 || !(share > 0 && share < 1) || !(spread > 1e-12 * rows)) return std::nullopt;
   const Profile profile(kinds_of(bags), share);
-  const Peak best = largest(0.0, 1.0, [&](double accuracy) { return profile.value(accuracy); });
+  const Peak best = golden_maximum(0.0, 1.0, [&](double accuracy) { return profile.value(accuracy); });
   BagAccuracy out;
   out.accuracy = best.at;
   out.sensitivity = profile.best_sensitivity(best.at).at;

@@ -16,6 +16,7 @@ Bags named_by_place(const Bags& bags, std::span<const std::uint32_t> which) {
   for (std::size_t i = 0; i < which.size(); ++i) {
     out.names.push_back(fmt::format("{:010}", i));
     out.proportions.push_back(bags.proportions[which[i]]);
+    if (!bags.noise.empty()) out.noise.push_back(bags.noise[which[i]]);
   }
   return out;
 }

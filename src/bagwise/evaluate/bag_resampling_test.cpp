@@ -31,6 +31,8 @@ TEST_CASE("bag_resampling: folds are alike in number and proportion", "[evaluate
 TEST_CASE("bag_resampling: rows and sums of drawn bags are the same bags", "[evaluate][bag_resampling]") {
   Rng rng(2);
   BaggedData data = test::random_bags(rng, 12, 3);
+  data.bags.noise.assign(12, 0.0);
+  data.bags.noise[4] = 0.25;
   for (std::size_t i = 0; i < data.bag_of_row.size(); ++i) data.bounds.push_back(rng.uniform());
   auto which = bootstrap_bags(12, rng);
   which.insert(std::lower_bound(which.begin(), which.end(), 4U), 2, 4U);
@@ -40,7 +42,9 @@ TEST_CASE("bag_resampling: rows and sums of drawn bags are the same bags", "[eva
   CHECK(by_sums.bags.names == by_rows.bags.names);
   CHECK(std::is_sorted(by_sums.bags.names.begin(), by_sums.bags.names.end()));
   CHECK(by_sums.bags.proportions == by_rows.bags.proportions);
+  CHECK(by_sums.bags.noise == by_rows.bags.noise);
   for (std::size_t k = 0; k < 14; ++k) {
+    CHECK(by_sums.bags.noise[k] == data.bags.noise[which[k]]);
     CHECK(by_sums.sums.count(k) == by_rows.sums.count(k));
     CHECK(by_sums.sums.bound_sum(k) == Approx(by_rows.sums.bound_sum(k)));
     CHECK(by_sums.bags.proportions[k] == data.bags.proportions[which[k]]);

@@ -172,7 +172,9 @@ void by_severity(std::vector<Finding>& out) {
 
 // How right single labels are, as far as the bags tell.
 Finding verdict_on_accuracy(const ModelDiagnosis& model) {
-  if (!model.held_out || !model.held_out->accuracy) {
+  if (!model.held_out)
+    return {Severity::kVerdict, "how often single rows are labelled right was not looked at"};
+  if (!model.held_out->accuracy) {
     return {Severity::kVerdict, "how often single rows are labelled right, these bags do not tell"};
   }
   const BagAccuracy& found = *model.held_out->accuracy;

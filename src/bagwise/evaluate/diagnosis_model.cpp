@@ -19,14 +19,16 @@
 namespace bagwise {
 namespace {
 
-constexpr double kConfidence = 0.95;
 constexpr std::size_t kDrawsOfMeans = 1000;  // of means of numbers that are there: cheap
 
 // Fits the model's own method, with its options, to other bags of the same tasks.
 class Refitter {
  public:
   Refitter(const Model& model, std::span<const TrainingTask> tasks)
-      : method_(find_method(model.method)), tasks_(tasks), seed_(model.training.seed) {
+      : method_(find_method(model.method)),
+        tasks_(tasks),
+        seed_(model.training.seed),
+        committee_(model.committee.has_value()) {
     for (const auto& [name, value] : model.options) options_[name] = to_text(value);
     const auto chosen = [&](const char* name) {
       const auto found = options_.find(name);
@@ -38,6 +40,7 @@ class Refitter {
 
   // Why nothing can be fitted; empty: it can.
   [[nodiscard]] std::string fault() const {
+    if (committee_) return "the model averages fits of several settings, which are not fitted again";
     if (method_ == nullptr) return "the model's method is not one of this program";
     if (auto checked = method_->check(options_); !checked) return checked.error().message;
     return "";
@@ -70,11 +73,12 @@ class Refitter {
   const Method* method_;
   std::span<const TrainingTask> tasks_;
   std::uint64_t seed_;
+  bool committee_;
   OptionTexts options_;
   bool rows_ = false;
 };
 
-Result<std::vector<double>> finite_scores(const Scorer& scorer, const RowsView& rows, unsigned threads) {
+Result<std::vector<double>> scores_or_error(const Scorer& scorer, const RowsView& rows, unsigned threads) {
   auto out = scorer.scores(rows, threads);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!std::isfinite(out[i])) {
@@ -99,17 +103,13 @@ struct HeldOutRows {
   std::vector<double> scores, probabilities;
 };
 
-struct FoldOutcome {
-  std::optional<Error> error;
-};
-
 Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data, std::size_t tasks,
                                    std::span<const std::uint32_t> fold_of_bag, std::size_t folds,
                                    const ModelDiagnosisOptions& options, const Observer& observer) {
   const RowsByBag by_bag(data.bag_of_row, data.bags.size());
   HeldOutRows out{std::vector<double>(data.bag_of_row.size(), 0.0),
                   std::vector<double>(data.bag_of_row.size(), 0.0)};
-  std::vector<FoldOutcome> outcomes(folds);
+  std::vector<std::optional<Error>> errors(folds);
   std::atomic<bool> stopped{false};
   watched_for(folds, options.threads, "folds", folds, observer, [&](std::size_t fold, Watched& watched) {
     const auto number = static_cast<std::uint32_t>(fold);
@@ -122,7 +122,7 @@ Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data
     const auto fit = refit.fit(bags, watched);
     if (watched.stop) stopped = true;
     if (!fit) {
-      outcomes[fold].error = fit.error();
+      errors[fold] = fit.error();
       return;
     }
     std::vector<std::size_t> rows;
@@ -132,9 +132,9 @@ Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data
     }
     const Scorer scorer(fit->model, fit->model.tasks.size() - 1);
     const Features left_out = take_rows(data.features.view(), rows);
-    const auto f = finite_scores(scorer, left_out.view(), 1);
+    const auto f = scores_or_error(scorer, left_out.view(), 1);
     if (!f) {
-      outcomes[fold].error = f.error();
+      errors[fold] = f.error();
       return;
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -144,8 +144,8 @@ Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data
     ++watched.steps;
   });
   if (stopped) return stopped_error();
-  for (const FoldOutcome& outcome : outcomes) {
-    if (outcome.error) return *outcome.error;
+  for (const auto& error : errors) {
+    if (error) return *error;
   }
   return out;
 }
@@ -177,7 +177,7 @@ HeldOutDiagnosis judge_held_out(const BaggedData& data, const HeldOutRows& rows,
 }
 
 // The features of largest weight on raw values.
-std::vector<std::size_t> largest_weights(const Plane& plane) {
+std::vector<std::size_t> order_by_weight(const Plane& plane) {
   std::vector<std::size_t> order(static_cast<std::size_t>(plane.weights.size()));
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto size = [&](std::size_t j) { return std::abs(plane.weights[static_cast<Eigen::Index>(j)]); };
@@ -192,7 +192,7 @@ Result<BootstrapDiagnosis> draw_weights(const Refitter& refit, const Model& mode
                                         const ModelDiagnosisOptions& options, const Observer& observer) {
   const std::size_t target = model.tasks.size() - 1;
   const Plane plane = raw_plane(model, target);
-  const std::vector<std::size_t> features = largest_weights(plane);
+  const std::vector<std::size_t> features = order_by_weight(plane);
   std::vector<std::vector<double>> drawn(options.draws);
   std::atomic<bool> stopped{false};
   watched_for(options.draws, options.threads, "bootstrap", options.draws, observer,
@@ -320,7 +320,7 @@ Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const Traini
   out.method = model.method;
   out.task = model.tasks.back().name;
   const Scorer scorer(model, model.tasks.size() - 1);
-  const auto f = finite_scores(scorer, data.features.view(), options.threads);
+  const auto f = scores_or_error(scorer, data.features.view(), options.threads);
   if (!f) return f.error();
   const auto probabilities = probabilities_of(scorer, *f);
   out.bags = fit_by_bag(data, *f, probabilities);

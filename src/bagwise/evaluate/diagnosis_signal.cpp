@@ -13,14 +13,13 @@
 namespace bagwise {
 namespace {
 
-constexpr double kConfidence = 0.95;
 // A correlation of 1 found in a few bags does not make its error 0.
 constexpr double kLeastUnexplained = 0.1;
 
-struct Moments {
+struct MeanVariance {
   double mean = 0, variance = 0;
 };
-Moments moments_of(std::span<const double> values) {
+MeanVariance mean_and_variance(std::span<const double> values) {
   CompensatedSum sum, squares;
   for (const double v : values) sum.add(v);
   const auto n = static_cast<double>(std::max<std::size_t>(values.size(), 1));
@@ -42,7 +41,7 @@ ClassSignal class_signal(std::span<const double> scores, std::span<const std::ui
   }
   for (std::size_t k = 0; k < means.size(); ++k) means[k] = sizes[k] > 0 ? sums[k].value() / sizes[k] : 0;
   const BagLine line = line_through_bags(means, proportions, sizes);
-  const double variance = moments_of(scores).variance, both = line.share * (1 - line.share);
+  const double variance = mean_and_variance(scores).variance, both = line.share * (1 - line.share);
   ClassSignal out;
   double spread = 0;
   for (std::size_t k = 0; k < means.size(); ++k)
@@ -90,7 +89,7 @@ ClassSignal held_out_signal(const BaggedData& data, const ReducedBags& reduced, 
     const Vector direction = class_direction(rest, units);
     if (direction.size() == 0) continue;  // nothing learnt: these rows keep the score 0
     const auto f = scores({direction, 0}, data.features.view(), threads);
-    const Moments all = moments_of(f);
+    const MeanVariance all = mean_and_variance(f);
     if (!(all.variance > 0)) continue;
     for (std::size_t i = 0; i < f.size(); ++i) {
       if (fold_of_bag[data.bag_of_row[i]] == fold) held_out[i] = (f[i] - all.mean) / std::sqrt(all.variance);

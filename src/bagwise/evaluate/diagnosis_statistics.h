@@ -18,6 +18,8 @@ struct Spread {
 };
 Spread spread_of(std::vector<double> values);  // all 0 where there are none
 
+inline constexpr double kConfidence = 0.95;  // of every interval of a diagnosis
+
 struct Interval {
   double low = 0, high = 0;
   [[nodiscard]] bool holds(double value) const { return low <= value && value <= high; }

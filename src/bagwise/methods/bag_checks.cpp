@@ -114,6 +114,16 @@ void warn_if_one_class(std::span<const double> scores, std::vector<std::string>&
                                                 positive > 0 ? "positive" : "negative", scores.size()));
 }
 
+void warn_if_noise_ignored(const Bags& bags, std::string_view method, std::vector<std::string>& warnings) {
+  const auto noisy = std::ranges::count_if(bags.noise, [](double s) { return s > 0; });
+  if (noisy == 0) return;
+  warnings.insert(
+      warnings.begin(),
+      fmt::format("{} of {} proportions are noisy, and {} takes them for exact; inv-cal and tl-llp "
+                  "weigh them by their noise",
+                  noisy, bags.size(), method));
+}
+
 Error stopped_error() { return {"stopped before a first model was found"}; }
 
 TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
@@ -34,6 +35,9 @@ Result<void> check_finite(const Model& model, std::span<const ReducedBags* const
 
 // Adds a warning with advice where f has one sign on every row: a model that tells the rows nothing apart.
 void warn_if_one_class(std::span<const double> scores, std::vector<std::string>& warnings);
+
+// Adds a warning of a method that takes noisy proportions for exact ones.
+void warn_if_noise_ignored(const Bags& bags, std::string_view method, std::vector<std::string>& warnings);
 
 // The error of a fit that an observer stopped before there was any model.
 Error stopped_error();

@@ -42,6 +42,19 @@ struct Calibration {
   BagWeight bag_weight = BagWeight::kNone;
 };
 
+// What the noise of its proportion makes of a bag: {1, 0} where there is none.
+//
+//   rho_k    = v_k / (v_k + noise_k^2), v_k = pi (1 - pi) / |B_k|
+//   weight   = rho_k over the mean of rho, which multiplies the cost
+//   widening = 0.4 (y(pi + noise_k) - y(pi - noise_k)) / 2, which is added to the tube
+//
+// with pi the share of positives over all bags and y the logit of the share clipped as the bag's own. The
+// derivation, and what was tried besides, are in docs/methods/inv-cal.md.
+struct NoiseTerms {
+  double weight = 1, widening = 0;
+};
+std::vector<NoiseTerms> noise_terms(const ReducedBags& data, std::optional<double> clip);
+
 // Appends target, tube and cost of every bag of a task to the terms of a regression.
 void append_bags(const ReducedBags& data, const Calibration& how, double cost, std::uint32_t task,
                  TubeTerms& terms);

@@ -60,6 +60,7 @@ GroupedRows group_rows(const BaggedData& data, const Scaling& scaling) {
   for (std::size_t k = 0; k < place.size(); ++k) {
     out.data.bags.names[place[k]] = data.bags.names[k];
     out.data.bags.proportions[place[k]] = data.bags.proportions[k];
+    if (!data.bags.noise.empty()) out.data.bags.noise[place[k]] = data.bags.noise[k];
   }
   std::vector<std::uint32_t> bag_of_row;
   for (const std::uint32_t bag : data.bag_of_row) bag_of_row.push_back(place[bag]);

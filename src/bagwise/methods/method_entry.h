@@ -1,10 +1,15 @@
 // The registry's entry of a method, made of its options struct and three functions.
+//
+// Every method has the option metric besides its own: what it means is done here, around the method's fit.
 #pragma once
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/metric.h"
+#include "bagwise/methods/path_state.h"
 #include "bagwise/methods/registry.h"
 
 namespace bagwise {
@@ -18,7 +23,29 @@ struct MethodParts {
   Result<Fit> (*fit)(std::span<const TrainingTask>, const Options&, const Context&) = nullptr;
   Result<void> (*check)(const Options&) = nullptr;    // how options go together; null: any way
   bool (*needs_instances)(const Options&) = nullptr;  // null: never
+  std::vector<SettingsPath> (*default_grid)(std::size_t sources) = nullptr;  // null: the defaults alone
+  OptionTexts on_path = {};  // what fits on a path have where a setting does not say otherwise
 };
+
+// A method's own options and those all have.
+template <class Options>
+struct EntryOptions {
+  Options own;
+  MetricOptions common;
+};
+
+template <class Options>
+Result<EntryOptions<Options>> parse_entry_options(const OptionTexts& texts) {
+  OptionTexts own = texts, common;
+  for (const OptionInfo& option : list_options<MetricOptions>()) {
+    if (auto found = own.extract(option.name)) common.insert(std::move(found));
+  }
+  auto parsed = parse_options<Options>(own);
+  if (!parsed) return parsed.error();
+  auto metric = parse_options<MetricOptions>(common);
+  if (!metric) return metric.error();
+  return EntryOptions<Options>{std::move(*parsed), *metric};
+}
 
 // A method that learns from the target alone is never given more than one task.
 template <class Options>
@@ -28,21 +55,57 @@ Method make_method(const MethodParts<Options>& parts) {
   out.summary = parts.summary;
   out.uses_sources = parts.uses_sources;
   out.options = list_options<Options>();
+  for (OptionInfo& option : list_options<MetricOptions>()) out.options.push_back(std::move(option));
+  const auto needs_rows = [parts](const Options& options) {
+    return parts.needs_instances != nullptr && parts.needs_instances(options);
+  };
   out.check = [parts](const OptionTexts& texts) -> Result<void> {
-    auto options = parse_options<Options>(texts);
+    const auto options = parse_entry_options<Options>(texts);
     if (!options) return options.error();
-    return parts.check != nullptr ? parts.check(*options) : Result<void>();
+    if (parts.check != nullptr) {
+      if (auto checked = parts.check(options->own); !checked) return checked;
+    }
+    if (options->common.metric == MetricKind::kNone) return {};
+    return check_metric_options(option_values(options->own));
   };
-  out.needs_instances = [parts](const OptionTexts& texts) {
-    const auto options = parse_options<Options>(texts);
-    return options && parts.needs_instances != nullptr && parts.needs_instances(*options);
+  out.needs_instances = [needs_rows](const OptionTexts& texts) {
+    const auto options = parse_entry_options<Options>(texts);
+    return options && (options->common.metric != MetricKind::kNone || needs_rows(options->own));
   };
-  out.fit = [parts, check = out.check](std::span<const TrainingTask> tasks, const OptionTexts& texts,
-                                       const Context& context) -> Result<Fit> {
+  out.fit = [parts, needs_rows, check = out.check](std::span<const TrainingTask> tasks,
+                                                   const OptionTexts& texts,
+                                                   const Context& context) -> Result<Fit> {
     if (!parts.uses_sources && tasks.size() != 1)
       return Error{parts.name + " learns from the target alone and takes no source"};
     if (auto checked = check(texts); !checked) return checked.error();
-    return parts.fit(tasks, *parse_options<Options>(texts), context);
+    const EntryOptions<Options> options = *parse_entry_options<Options>(texts);
+    const auto own_fit = [&](std::span<const TrainingTask> seen, const Context& inside) {
+      return parts.fit(seen, options.own, inside);
+    };
+    auto fit = options.common.metric == MetricKind::kNone
+                   ? own_fit(tasks, context)
+                   : fit_in_metric(tasks, context, needs_rows(options.own), own_fit);
+    if (!fit) return fit;
+    for (auto& value : option_values(options.common)) fit->model.options.push_back(std::move(value));
+    return fit;
+  };
+  out.fit_path = [fit = out.fit, rough = parts.on_path](std::span<const TrainingTask> tasks,
+                                                        std::span<const OptionTexts> path,
+                                                        const Context& context) -> Result<std::vector<Fit>> {
+    PathState state;
+    Context along = context;
+    along.path = &state;
+    std::vector<Fit> fits;
+    for (OptionTexts setting : path) {
+      setting.insert(rough.begin(), rough.end());
+      auto fitted = fit(tasks, setting, along);
+      if (!fitted) return fitted.error();
+      fits.push_back(std::move(*fitted));
+    }
+    return fits;
+  };
+  out.default_grid = [parts](std::size_t sources) {
+    return parts.default_grid != nullptr ? parts.default_grid(sources) : std::vector<SettingsPath>{{{}}};
   };
   return out;
 }

@@ -10,12 +10,18 @@
 
 namespace bagwise {
 
-double Probability::of(double score) const {
-  const double z = slope * score + offset;
+namespace {
+
+double logistic(double z) {
   if (z >= 0) return 1 / (1 + std::exp(-z));
   const double e = std::exp(z);
   return e / (1 + e);
 }
+
+}  // namespace
+
+double Probability::of(double score) const { return logistic(slope * score + offset); }
+double Probability::of_negative(double score) const { return logistic(-(slope * score + offset)); }
 
 Result<std::size_t> Model::find_task(const std::string& name) const {
   if (name == "target") return tasks.size() - 1;

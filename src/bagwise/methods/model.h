@@ -23,6 +23,7 @@ namespace bagwise {
 struct Probability {
   double slope = 1, offset = 0;
   [[nodiscard]] double of(double score) const;
+  [[nodiscard]] double of_negative(double score) const;  // 1 - of(score), with all its digits
 };
 
 // x is seen by the weights as (x - shift) * factor, feature by feature; both empty = as it is.
@@ -82,6 +83,39 @@ struct TrainingReport {
   std::vector<std::string> warnings;
 };
 
+// Several planes in place of one: P(x) = sum_m share_m P_m(x) and f(x) = log(P(x) / (1 - P(x))).
+// The model's tasks then hold the averaged plane sum_m share_m (w_m, b_m), which is what people look at.
+struct Committee {
+  struct Planes {
+    RowMatrix weights;  // one row per member, on raw values
+    std::vector<double> bias;
+    std::vector<Probability> probability;
+  };
+  std::vector<std::string> settings;   // the methods and options its members were trained with
+  std::vector<std::uint32_t> setting;  // per member, into settings
+  std::vector<std::uint32_t> fold;     // per member, the fold of bags it has not seen, from 0
+  std::vector<double> share;           // per member; they add up to 1
+  std::vector<Planes> tasks;           // as Model::tasks
+
+  [[nodiscard]] std::size_t size() const { return share.size(); }
+};
+
+// How a model's options were chosen on bags.
+struct Selection {
+  std::string criterion, combine, search;
+  std::uint64_t folds = 0, repeats = 1, seed = 0;
+  std::uint64_t settings = 0;  // tried
+  std::string best;            // the setting with the least value, as "inv-cal C=1 epsilon=0.1"
+  double value = 0;            // its criterion on held-out bags
+};
+
+// The metric the planes were found in, for the reader: weights and biases are of raw rows again.
+struct ModelMetric {
+  std::string kind = "none";  // none, pca
+  std::uint64_t rank = 0;     // pca: how many axes there are
+  double variance_kept = 0;   // pca: their share of the rows' variance, in (0, 1]
+};
+
 struct Model {
   std::string method;
   std::vector<std::string> features;
@@ -89,9 +123,12 @@ struct Model {
   std::string missing = "error";     // error, mean, zero: what an empty cell means
   std::vector<double> fill;          // with missing = mean: one per feature
   Scaling scaling;
+  ModelMetric metric;
   std::optional<Expansion> expansion;  // of a kernel model
   std::vector<TaskModel> tasks;        // sources in order, the target last
   std::vector<double> shared_weights;  // w_0, the part all tasks share; empty: none
+  std::optional<Committee> committee;  // of an average over models
+  std::optional<Selection> selection;  // of a tuned model
   std::vector<std::pair<std::string, OptionValue>> options;
   TrainingReport training;
 

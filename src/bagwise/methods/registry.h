@@ -26,12 +26,17 @@ struct TrainingTask {
   std::string origin = {};           // where the rows came from, for messages: a file
 };
 
+struct PathState;  // path_state.h
+
 // What surrounds a fit and is no part of the problem.
 struct Context {
   std::uint64_t seed = 1;
   unsigned threads = 0;  // 0: one per core; never changes a result
   Observer observer = {};
   Communicator* comm = nullptr;  // null: this process alone
+  PathState* path = nullptr;     // of a fit on a path of settings: what the fits before it left
+  const Scaling* scaling =
+      nullptr;  // fitted elsewhere, instead of by the option; null: the method fits its own
 };
 
 struct Fit {
@@ -40,16 +45,29 @@ struct Fit {
   double first_solve_seconds = 0;  // of the first of several rounds; 0: there are none
 };
 
+// How closely the convex problems of a path are solved, as a relative gap: far below what settings differ by.
+inline constexpr double kPathGap = 3e-3;
+
 // Options by name, as text: what a command line or a grid file has.
 using OptionTexts = std::map<std::string, std::string>;
+
+// Settings in the order of a path: each is near the one before it.
+using SettingsPath = std::vector<OptionTexts>;
 
 struct Method {
   std::string name;                 // "inv-cal"
   std::string summary;              // one line
   bool uses_sources = false;        // false: sources are an error
-  std::vector<OptionInfo> options;  // its own, then the common ones of a method (scale, bag-weight)
+  std::vector<OptionInfo> options;  // its own, then those all have (metric)
   // Tasks: sources in order, the target last. Faults of options or data are errors that name them.
   std::function<Result<Fit>(std::span<const TrainingTask>, const OptionTexts&, const Context&)> fit;
+  // Fits of all settings of a path to the same tasks, each started from the last where the method can. For
+  // choosing among settings: solves are as rough as that allows (kPathGap), and much cheaper than fits.
+  std::function<Result<std::vector<Fit>>(std::span<const TrainingTask>, std::span<const OptionTexts>,
+                                         const Context&)>
+      fit_path = {};
+  // Settings worth trying, as paths, where there are that many sources.
+  std::function<std::vector<SettingsPath>(std::size_t sources)> default_grid = {};
   // Faults of options alone, so that they are told before long reading.
   std::function<Result<void>(const OptionTexts&)> check = {};
   // Whether a fit with these (faultless) options wants every row; else sums per bag are enough.

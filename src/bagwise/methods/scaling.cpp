@@ -46,7 +46,9 @@ Features scaled_part(const Scaling& scaling, const CsrView& rows, std::size_t fr
 
 }  // namespace
 
-Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names) {
+Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names,
+                            const Scaling* fitted) {
+  if (fitted != nullptr) return *fitted;
   if (scale == Scale::kNone) return Scaling{};
   if (moments.rows == 0 || moments.sum.size() != names.size()) {
     return Error{"scaling needs the moments of the features, which were not reduced with the sums"};

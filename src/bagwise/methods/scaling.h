@@ -19,7 +19,9 @@ inline std::vector<std::pair<std::string_view, Scale>> names(Scale) {
 
 // standard: mean 0 and standard deviation 1 over the rows; maxabs: largest absolute value 1.
 // A constant feature keeps its unit. An error names a feature too large to be squared.
-Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names);
+// One `fitted` elsewhere is taken as it is.
+Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names,
+                            const Scaling* fitted = nullptr);
 
 // (row - shift) * factor for every row: means of scaled rows are scaled means of rows.
 void apply(const Scaling& scaling, DenseRows& rows);

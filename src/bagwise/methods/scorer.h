@@ -1,4 +1,4 @@
-// Scorer: f(x) of one task of a model, linear or kernel, for raw rows.
+// Scorer: f(x) of one task of a model, linear, kernel or a committee, for raw rows.
 #pragma once
 
 #include <vector>
@@ -19,9 +19,13 @@ class Scorer {
   [[nodiscard]] double probability(double score) const;
 
  private:
+  [[nodiscard]] std::vector<double> committee_scores(const RowsView& rows, unsigned threads) const;
+  [[nodiscard]] std::vector<double> kernel_scores(const RowsView& rows, unsigned threads) const;
+
   const Model* model_;
   const TaskModel* task_;
-  Plane plane_;  // of a linear model
+  std::size_t number_;  // of the task
+  Plane plane_;         // of a linear model
 };
 
 }  // namespace bagwise

@@ -21,7 +21,7 @@ Result<Scaling> check_and_scale(const TrainingTask& target, const Options& optio
   if (auto checked = check_kernel_choice(options.kernel_choice()); !checked) return checked.error();
   if (auto checked = check_rows_at_hand({&target, 1}, context); !checked) return checked.error();
   if (auto checked = check_target_bags(target.reduced); !checked) return checked.error();
-  return fit_scaling(options.scale, target.reduced.moments, target.reduced.feature_names);
+  return fit_scaling(options.scale, target.reduced.moments, target.reduced.feature_names, context.scaling);
 }
 
 // InvCal of the same kernel, for rows that are scaled already, at its default cost.

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "bagwise/core/atomic_file.h"
+#include "bagwise/core/hash.h"
+#include "bagwise/report/internal/committee_json.h"
 #include "bagwise/report/internal/expansion_json.h"
 #include "bagwise/report/internal/json_section.h"
 #include "bagwise/report/training_json.h"
@@ -19,16 +21,9 @@ constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;  // 50 million we
 constexpr int kDeepest = 16;                                    // a model nests four deep
 constexpr std::size_t kMostMembers = 20000;  // of all objects together: more would be slow to look up
 
-// FNV-1a, 64 bits: each step is one-to-one in the state, so that one changed byte always changes the end.
-std::uint64_t fnv1a(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  return hash;
-}
-
 // Of the document without its checksum, written compactly: new lines and spaces do not matter, values do.
 std::string checksum_of(const Json& document) {
-  return fmt::format("fnv1a64:{:016x}", fnv1a(to_text(document)));
+  return fmt::format("fnv1a64:{:016x}", Fnv1a().add(to_text(document)).value());
 }
 
 // What no parser should be trusted with: nesting that would overrun the stack, and objects made of endless
@@ -160,6 +155,10 @@ TrainingReport training_from(const Section& from) {
   return out;
 }
 
+ModelMetric metric_from(const Section& from) {
+  return {from.text("kind"), from.count("rank"), from.number("variance_kept")};
+}
+
 Model model_from(const Json& document, FirstFault& fault) {
   const Section top(document, "", fault);
   Model model;
@@ -170,6 +169,7 @@ Model model_from(const Json& document, FirstFault& fault) {
   model.fill = top.numbers("fill");
   const Section scaling = top.section("scaling");
   model.scaling = {scaling.text("kind"), scaling.numbers("shift"), scaling.numbers("factor")};
+  if (top.has("metric")) model.metric = metric_from(top.section("metric"));
   if (top.has("expansion")) model.expansion = expansion_from(top.section("expansion"));
   for (const Json& value : top.array("tasks")) {
     const Section task(value, fmt::format("tasks[{}]", model.tasks.size()), fault);
@@ -180,6 +180,8 @@ Model model_from(const Json& document, FirstFault& fault) {
                            {probability.number("slope"), probability.number("offset")}});
   }
   if (top.has("shared_weights")) model.shared_weights = top.numbers("shared_weights");
+  if (top.has("committee")) model.committee = committee_from(top.section("committee"));
+  if (top.has("selection")) model.selection = selection_from(top.section("selection"));
   static_cast<void>(top.section("options"));
   model.options = options_from(top.at("options"), fault);
   model.training = training_from(top.section("training"));
@@ -214,6 +216,24 @@ void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fa
   }
 }
 
+// The metric is folded into the planes: nothing is left of it but what is told.
+void check_metric(const Model& model, FirstFault& fault) {
+  const ModelMetric& metric = model.metric;
+  if (metric.kind == "none") return;
+  if (metric.kind != "pca")
+    return fault.add(fmt::format("\"metric.kind\" is \"{}\"; expected none or pca", metric.kind));
+  if (metric.rank < 1 || metric.rank > model.features.size()) {
+    fault.add(fmt::format("\"metric.rank\" is {}; expected 1 to the number of features, {}", metric.rank,
+                          model.features.size()));
+  }
+  if (!(metric.variance_kept > 0 && metric.variance_kept <= 1)) {
+    fault.add(fmt::format("\"metric.variance_kept\" is {}; expected a share above 0 and at most 1",
+                          metric.variance_kept));
+  }
+  if (model.expansion || model.scaling.kind != "none")
+    fault.add("\"metric\" is pca in a model that has a kernel or a scaling; expected neither");
+}
+
 // What prediction relies on, true of every model that is written or read.
 void check_model(const Model& model, FirstFault& fault) {
   const std::size_t features = model.features.size();
@@ -228,6 +248,10 @@ void check_model(const Model& model, FirstFault& fault) {
       fault.add(fmt::format("the plane of task \"{}\" has a number that is not finite", task.name));
     }
   }
+  if (model.committee && model.expansion) fault.add("has a committee and an expansion; expected one of them");
+  if (model.committee) check_committee(*model.committee, model.tasks.size(), features, fault);
+  if (model.selection && !std::isfinite(model.selection->value))
+    fault.add("\"selection.value\" is not finite");
   check_size("\"shared_weights\"", model.shared_weights.size(), weights, true, fault, per);
   if (!all_finite(model.shared_weights)) fault.add("\"shared_weights\" has a number that is not finite");
   const std::string& kind = model.scaling.kind;
@@ -239,6 +263,7 @@ void check_model(const Model& model, FirstFault& fault) {
   if (!all_finite(model.scaling.factor) || !all_finite(model.scaling.shift)) {
     fault.add("\"scaling\" has a number that is not finite");
   }
+  check_metric(model, fault);
   if (model.missing != "error" && model.missing != "mean" && model.missing != "zero") {
     fault.add(fmt::format("\"missing\" is \"{}\"; expected error, mean or zero", model.missing));
   }
@@ -268,6 +293,11 @@ Json document_of(const Model& model) {
   document["fill"] = model.fill;
   document["scaling"] = {
       {"kind", model.scaling.kind}, {"shift", model.scaling.shift}, {"factor", model.scaling.factor}};
+  if (model.metric.kind != "none") {
+    document["metric"] = {{"kind", model.metric.kind},
+                          {"rank", model.metric.rank},
+                          {"variance_kept", model.metric.variance_kept}};
+  }
   if (model.expansion) document["expansion"] = expansion_json(*model.expansion);
   document["tasks"] = Json::array();
   for (const TaskModel& task : model.tasks) {
@@ -278,6 +308,8 @@ Json document_of(const Model& model) {
          {"probability", {{"slope", task.probability.slope}, {"offset", task.probability.offset}}}});
   }
   if (!model.shared_weights.empty()) document["shared_weights"] = model.shared_weights;
+  if (model.committee) document["committee"] = committee_json(*model.committee);
+  if (model.selection) document["selection"] = to_json(*model.selection);
   document["options"] = to_json(model.options);
   document["training"] = to_json(model.training);
   return document;

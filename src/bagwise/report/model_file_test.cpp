@@ -265,6 +265,39 @@ TEST_CASE("model_file: a key missing or of the wrong type is named", "[report][m
   }
 }
 
+TEST_CASE("model_file: the metric is kept, none is not written, and its faults are named",
+          "[report][model_file]") {
+  Model model = random_model(2, 3);
+  model.scaling = {};
+  CHECK_THAT(model_to_json(model), !Catch::Contains("metric"));
+  CHECK(model_from_json(model_to_json(model), "m.json")->metric.kind == "none");
+  model.metric = {"pca", 2, 0.75};
+  const std::string text = model_to_json(model);
+  const auto loaded = model_from_json(text, "m.json");
+  REQUIRE(loaded.ok());
+  CHECK(loaded->metric.kind == "pca");
+  CHECK(loaded->metric.rank == 2);
+  CHECK(loaded->metric.variance_kept == 0.75);
+  using Edit = std::pair<std::string, std::string>;
+  const std::vector<std::pair<Edit, std::string>> edits = {
+      {{"\"pca\"", "\"pcb\""}, "\"metric.kind\" is \"pcb\"; expected none or pca"},
+      {{"\"rank\":2", "\"rank\":0"}, "\"metric.rank\" is 0; expected 1 to the number of features, 3"},
+      {{"\"rank\":2", "\"rank\":4"}, "\"metric.rank\" is 4"},
+      {{"\"rank\":2", "\"rang\":4"}, "\"metric.rank\""},
+      {{"\"rank\":2", "\"rank\":-2"}, "expected a whole number from 0"},
+      {{"\"variance_kept\":0.75", "\"variance_kept\":0.0"}, "\"metric.variance_kept\" is 0"},
+      {{"\"variance_kept\":0.75", "\"variance_kept\":1.5"}, "expected a share above 0 and at most 1"},
+      {{"\"variance_kept\":0.75", "\"variance_kept\":null"}, "expected a finite number"},
+      {{"\"metric\": {", "\"metric\": 3,\"m\": {"}, "expected an object"},
+  };
+  for (const auto& [edit, expected] : edits) {
+    const std::string edited = with_right_checksum(replaced(text, edit.first, edit.second));
+    CHECK_THAT(fault_of(edited), Catch::Contains(expected));
+  }
+  model.scaling = {"standard", {0, 0, 0}, {1, 1, 1}};
+  CHECK_THAT(fault_of(model_to_json(model)), Catch::Contains("expected neither"));
+}
+
 TEST_CASE("model_file: a fault of a kernel model's rows is named", "[report][model_file]") {
   Model model = random_model(2, 3);
   model.expansion = Expansion{{KernelKind::kRbf, 0.5, 3}, Csr{{0, 2, 3}, {0, 2, 1}, {0.5, 0.25, 4}, 3}};

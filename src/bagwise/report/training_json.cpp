@@ -71,4 +71,10 @@ Json to_json(const TrainingReport& report) {
   return out;
 }
 
+Json to_json(const Selection& s) {
+  return {{"criterion", s.criterion}, {"combine", s.combine}, {"search", s.search},
+          {"folds", s.folds},         {"repeats", s.repeats}, {"seed", s.seed},
+          {"settings", s.settings},   {"best", s.best},       {"value", s.value}};
+}
+
 }  // namespace bagwise

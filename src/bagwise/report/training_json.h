@@ -20,5 +20,7 @@ Json to_json(const std::vector<std::pair<std::string, OptionValue>>& options);
 // solver_steps, instances, features, bags, seed, shared_norm and starts (where there are any), tasks (each
 // with its bags' residuals and shifts), warnings, version.
 Json to_json(const TrainingReport& report);
+// criterion, combine, search, folds, repeats, seed, settings, best, value.
+Json to_json(const Selection& selection);
 
 }  // namespace bagwise

@@ -11,8 +11,10 @@
 #include "bagwise/methods/alter_psvm/starts.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/bag_sigmoid.h"
+#include "bagwise/methods/grids.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/path_state.h"
 #include "bagwise/methods/single_rows.h"
 
 namespace bagwise {
@@ -49,20 +51,26 @@ Rows make_rows(const BaggedData& data, const Scaling& scaling, const FeatureMome
 // Labels to start from, and where they come from.
 struct NamedStart {
   std::string name;
-  Labels labels;
+  alter_psvm::Start start;
 };
 Result<std::vector<NamedStart>> make_starts(const Rows& rows, const AlterPsvmOptions& options,
                                             const Context& context) {
   std::vector<NamedStart> out;
+  // On a path C rises on from where the last setting left it.
+  if (context.path != nullptr && context.path->labelled) {
+    const PathState::Labelled& last = *context.path->labelled;
+    if (last.labels.size() == rows.data.features.rows() && last.cost < options.C)
+      return std::vector<NamedStart>{{"path", {last.labels, last.cost / options.C, last.machine}}};
+  }
   if (options.init != Init::kRandom) {
     auto labels =
         alter_psvm::inv_cal_labels(rows, inv_cal_start(options.kernel_choice(), rows.kernel), context);
     if (!labels) return labels.error();
-    out.push_back({"inv-cal", std::move(*labels)});
+    out.push_back({"inv-cal", {std::move(*labels)}});
   }
   for (int r = 0; options.init != Init::kInvCal && r < options.restarts; ++r) {
     Rng rng(context.seed, static_cast<std::uint64_t>(r));
-    out.push_back({"random", alter_psvm::random_labels(rows, rng)});
+    out.push_back({"random", {alter_psvm::random_labels(rows, rng)}});
   }
   return out;
 }
@@ -79,11 +87,11 @@ Answer find_best(const Rows& rows, std::vector<NamedStart> starts, const AlterPs
     cache = std::make_shared<KernelCache>(rows.kernel, rows.view(),
                                           static_cast<std::size_t>(1e6 * options.cache));
   const alter_psvm::Runner runner(
-      problem, {.gap = options.gap, .max_rounds = options.max_rounds},
+      problem, {.gap = gap_on_path(options.gap, context), .max_rounds = options.max_rounds},
       [&] { return cache ? make_kernel_svm(cache) : make_linear_svm(rows.view(), within); }, threads,
       context.observer);
   std::vector<alter_psvm::Start> from;
-  for (NamedStart& start : starts) from.push_back({std::move(start.labels)});
+  for (NamedStart& start : starts) from.push_back(std::move(start.start));
   std::vector<Answer> answers =
       runner.run(std::move(from), "alternating", starts.size() * alter_psvm::kCosts);
   for (std::size_t s = 0; s < answers.size(); ++s) {
@@ -151,6 +159,7 @@ Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& o
   const SvmSolution& machine = best.machine;
   const ReducedBags* const all[] = {&data};
   if (!usable(best)) return overflow_error(all);
+  if (context.path != nullptr) context.path->labelled = {best.labels, machine, options.C};
 
   Fit fit;
   fit.model.method = "alter-psvm";
@@ -158,6 +167,7 @@ Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& o
   fit.model.training = report_of(best, options, data, context.seed);
   fit.model.training.starts = std::move(reports);
   warn_if_one_class(machine.values, fit.model.training.warnings);
+  warn_if_noise_ignored(data.bags, "alter-psvm", fit.model.training.warnings);
   set_plane(rows, machine, target.name, fit.model);
   fit.model.features = data.feature_names;
   fit.model.scaling = *scaling;
@@ -176,6 +186,9 @@ Method alter_psvm_method() {
                 const Context& context) { return fit_alter_psvm(tasks[0], options, context); },
       .check = [](const AlterPsvmOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const AlterPsvmOptions&) { return true; },
+      .default_grid =
+          [](std::size_t) { return cost_paths(powers_of_two(-2, 5), "C-p", powers_of_two(-2, 7)); },
+      .on_path = {{"init", "inv-cal"}, {"reheat", "false"}},
   });
 }
 

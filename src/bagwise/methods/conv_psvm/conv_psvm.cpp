@@ -10,6 +10,7 @@
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/bag_sigmoid.h"
+#include "bagwise/methods/grids.h"
 #include "bagwise/methods/grouped_rows.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
@@ -181,6 +182,7 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   const std::span<const double> scores(f.data(), static_cast<std::size_t>(f.size()));
   if (!f.allFinite()) return overflow_error(all);
   warn_if_one_class(scores, fit.model.training.warnings);
+  warn_if_noise_ignored(data.bags, "conv-psvm", fit.model.training.warnings);
   fit.model.tasks[0].probability = fit_bag_sigmoid(scores, rows.bag_start, rows.proportions());
   fit.solve_seconds = watch.seconds();
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
@@ -195,6 +197,10 @@ Method conv_psvm_method() {
                 const Context& context) { return fit_conv_psvm(tasks[0], options, context); },
       .check = [](const ConvPsvmOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const ConvPsvmOptions&) { return true; },
+      .default_grid =
+          [](std::size_t) {
+            return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1});
+          },
   });
 }
 

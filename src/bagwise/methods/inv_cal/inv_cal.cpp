@@ -4,8 +4,10 @@
 
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/grids.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/path_state.h"
 #include "bagwise/methods/scorer.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/solver/tube_regression.h"
@@ -37,8 +39,9 @@ Result<Fit> fit_means(const TrainingTask& target, const ReducedBags& data, const
   DenseRows means = data.sums.means();
   apply(scaling, means);
   const TubeProblem problem = inverse_calibration_problem(data, means, options);
-  const TubeOptions tube{.gap_tolerance = options.gap, .threads = context.threads};
-  const TubeSolution solution = solve_tube_regression(problem, tube, nullptr, context.observer);
+  const TubeOptions tube{.gap_tolerance = gap_on_path(options.gap, context), .threads = context.threads};
+  const TubeSolution* start = context.path != nullptr ? context.path->start_for(problem) : nullptr;
+  const TubeSolution solution = solve_tube_regression(problem, tube, start, context.observer);
   const ReducedBags* const all[] = {&data};
   if (solution.report.termination == Termination::kNumericalFault) return overflow_error(all);
   Fit fit = new_fit(target, scaling, options);
@@ -47,6 +50,7 @@ Result<Fit> fit_means(const TrainingTask& target, const ReducedBags& data, const
   fit.model.training = convex_report(solution.report, options.gap, data, context.seed);
   fit.model.training.tasks =
       report_bags({&target, 1}, all, problem, values_at_means(problem, solution.planes, context.threads));
+  if (context.path != nullptr) context.path->last = solution;
   return fit;
 }
 
@@ -90,7 +94,7 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
   ReducedBags storage;
   const ReducedBags& data = over_all_ranks(target.reduced, context.comm, storage);
   if (auto checked = check_target_bags(data); !checked) return checked.error();
-  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names);
+  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names, context.scaling);
   if (!scaling) return scaling.error();
 
   const Stopwatch watch;
@@ -112,7 +116,9 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
 
 Result<std::vector<double>> inv_cal_scores(const BaggedData& data, const InvCalOptions& options,
                                            const Context& context) {
-  const auto fit = fit_inv_cal({"target", reduce(data, context.threads), &data}, options, context);
+  Context inside = context;
+  inside.scaling = nullptr;  // these rows are scaled already
+  const auto fit = fit_inv_cal({"target", reduce(data, context.threads), &data}, options, inside);
   if (!fit) return fit.error();
   // Scores of a kernel take as long as the fit.
   if (fit->model.expansion && fit->model.training.termination == "stopped") return stopped_error();
@@ -127,6 +133,10 @@ Method inv_cal_method() {
                 const Context& context) { return fit_inv_cal(tasks[0], options, context); },
       .check = [](const InvCalOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const InvCalOptions& options) { return !options.kernel_choice().is_linear(); },
+      .default_grid =
+          [](std::size_t) {
+            return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1});
+          },
   });
 }
 

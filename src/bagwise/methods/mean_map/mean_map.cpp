@@ -149,7 +149,7 @@ Result<Fit> fit_mean_map(const TrainingTask& target, const MeanMapOptions& optio
   if (auto checked = check_rows(target, context); !checked) return checked.error();
   const ReducedBags& data = target.reduced;
   if (auto checked = check_target_bags(data); !checked) return checked.error();
-  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names);
+  auto scaling = fit_scaling(options.scale, data.moments, data.feature_names, context.scaling);
   if (!scaling) return scaling.error();
 
   const Stopwatch watch;
@@ -182,6 +182,7 @@ Result<Fit> fit_mean_map(const TrainingTask& target, const MeanMapOptions& optio
   auto& told = fit.model.training.warnings;
   told.insert(told.begin(), warnings.begin(), warnings.end());
   warn_if_one_class(scores(raw_plane(fit.model, 0), rows, context.threads), told);
+  warn_if_noise_ignored(data.bags, "mean-map", told);
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;
 }
@@ -193,6 +194,10 @@ Method mean_map_method() {
       .fit = [](std::span<const TrainingTask> tasks, const MeanMapOptions& options,
                 const Context& context) { return fit_mean_map(tasks[0], options, context); },
       .needs_instances = [](const MeanMapOptions&) { return true; },
+      .default_grid =
+          [](std::size_t) {
+            return std::vector<SettingsPath>{{{{"lambda", "0.1"}}, {{"lambda", "1"}}, {{"lambda", "10"}}}};
+          },
   });
 }
 

@@ -6,6 +6,7 @@
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/path_state.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/methods/tl_llp/roads.h"
 
@@ -105,17 +106,24 @@ void report_shifts(const UncertainTube& tube, const RoundsResult& rounds, std::v
 
 }  // namespace
 
+// What the rounds of a fit on a path may leave to gain, as a share of the objective.
+constexpr double kPathTolerance = 1e-2;
+
 Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, const Context& context) {
   const Stopwatch watch;
-  DenseRows means = stacked_means(prepared);
+  DenseRows means =
+      context.path != nullptr && context.path->means ? *context.path->means : stacked_means(prepared);
+  if (context.path != nullptr && !context.path->means) context.path->means = means;
   apply(prepared.scaling, means);
   const UncertainTube tube = tl_llp_problem(prepared.data, means, prepared.scaling, options);
-  const RoundsOptions how{
-      options.tolerance, options.max_rounds, {.gap_tolerance = options.gap, .threads = context.threads}};
+  const RoundsOptions how{std::max(options.tolerance, context.path != nullptr ? kPathTolerance : 0.0),
+                          options.max_rounds,
+                          {.gap_tolerance = gap_on_path(options.gap, context), .threads = context.threads}};
   const LemmaMoves moves(prepared.tasks, tube.problem, prepared.scaling, options, context);
+  const TubeSolution* start = context.path != nullptr ? context.path->start_for(tube.problem) : nullptr;
   const RoundsResult rounds = options.uncertainty == Uncertainty::kLiteral
                                   ? literal_rounds(tube, moves, how, context.observer)
-                                  : exact_rounds(tube, how, context.observer);
+                                  : exact_rounds(tube, how, context.observer, start);
   if (rounds.end == RoundsEnd::kNumericalFault) return overflow_error(prepared.data);
 
   Fit fit;
@@ -137,6 +145,7 @@ Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, co
                                      values_at_means(tube.problem, planes, context.threads));
   report_shifts(tube, rounds, model.training.tasks);
   report_planes(products_of(planes), model.training);
+  if (context.path != nullptr) context.path->last = rounds.solution;
   return fit;
 }
 

@@ -6,6 +6,7 @@
 #include <list>
 
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/grids.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/tl_llp/roads.h"
 
@@ -146,11 +147,11 @@ Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& 
   if (options.scale != Scale::kNone || options.kernel != KernelKind::kLinear) {
     for (const ReducedBags* task : prepared.data) prepared.moments.merge(task->moments);
   }
-  auto scaling = fit_scaling(options.scale, prepared.moments, target.feature_names);
+  auto scaling = fit_scaling(options.scale, prepared.moments, target.feature_names, context.scaling);
   if (!scaling) return scaling.error();
   prepared.scaling = std::move(*scaling);
 
-  warn_of_large_bounds(prepared, options);
+  if (context.path == nullptr) warn_of_large_bounds(prepared, options);
 
   Result<Fit> fit = Error{};
   if (options.kernel == KernelKind::kLinear) {
@@ -165,6 +166,50 @@ Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& 
   return fit;
 }
 
+namespace {
+
+// Settings by what InvCal would pay: c_t = C_t (1 + lambda_t)/lambda_t, so that a path changes how well bags
+// are fitted and not how much is shared. Lambda 1e-6 is no transfer at all. Costs in steps of 4 and 8: an
+// average over settings gains nothing from closer ones (docs/design/selection.md).
+OptionTexts setting(double lambda, double lambda_source, double cost, double cost_source, double epsilon) {
+  const auto text = [](double v) { return to_text(OptionValue(v)); };
+  return {{"C", text(cost * lambda / (1 + lambda))},
+          {"C-source", text(cost_source * lambda_source / (1 + lambda_source))},
+          {"lambda", text(lambda)},
+          {"lambda-source", text(lambda_source)},
+          {"epsilon", text(epsilon)}};
+}
+
+std::vector<SettingsPath> tl_llp_grid(std::size_t sources) {
+  constexpr double kNoTransfer = 1e-6;
+  const std::vector<double> costs = powers_of_two(-2, 7, 2), costs_source = powers_of_two(-2, 7, 3);
+  std::vector<SettingsPath> out;
+  for (const double epsilon : {0.1, 0.5}) {
+    SettingsPath alone;
+    for (const double cost : costs) {
+      alone.push_back(setting(kNoTransfer, kNoTransfer, cost, 1, epsilon));
+      if (sources > 0) continue;
+      alone.back().erase("C-source");
+      alone.back().erase("lambda-source");
+    }
+    out.push_back(std::move(alone));
+    for (const double lambda : {0.1, 1.0, 10.0}) {
+      SettingsPath path;
+      bool up = true;  // there and back, so that every setting is next to the one before it
+      for (const double cost_source : costs_source) {
+        for (std::size_t i = 0; i < costs.size(); ++i)
+          path.push_back(
+              setting(lambda, 10 * lambda, costs[up ? i : costs.size() - 1 - i], cost_source, epsilon));
+        up = !up;
+      }
+      if (sources > 0) out.push_back(std::move(path));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 Method tl_llp_method() {
   return make_method<TlLlpOptions>({
       .name = "tl-llp",
@@ -176,6 +221,7 @@ Method tl_llp_method() {
           [](const TlLlpOptions& options) {
             return options.uncertainty == Uncertainty::kLiteral || options.kernel != KernelKind::kLinear;
           },
+      .default_grid = tl_llp_grid,
   });
 }
 

@@ -95,26 +95,36 @@ double uncertain_value(const UncertainTube& tube, const TubePlanes& planes, unsi
   return primal_value(widened, planes, threads);
 }
 
-RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& options, const Observer& observer) {
+RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& options, const Observer& observer,
+                          const TubeSolution* start) {
   const unsigned threads = options.solve.threads;
   const bool certain = std::all_of(tube.bound.begin(), tube.bound.end(), [](double b) { return b == 0; });
   TubeProblem convex = tube.problem;
+  const auto shift_rows = [&](const TubePlanes& planes) {
+    convex.shift_above.assign(convex.size(), 0.0);
+    std::transform(tube.bound.begin(), tube.bound.end(), convex.shift_above.begin(), std::negate<>());
+    convex.shift_below = convex.shift_above;
+    convex.direction = steepest_directions(tube, planes);
+  };
   RoundsResult out;
   const Stopwatch watch;
-  out.solution = solve_tube_regression(convex, options.solve, nullptr, observer);
+  if (start != nullptr && !certain) shift_rows(start->planes);
+  out.solution = solve_tube_regression(convex, options.solve, start, observer);
   out.first_solve_seconds = watch.seconds();
   out.steps = {out.solution.report.iterations};
   out.objective = certain ? out.solution.report.primal : uncertain_value(tube, out.solution.planes, threads);
   out.history = {out.objective};
   if (ends_rounds(out.solution.report.termination, out.end)) return out;
+  // How far the convex problem lies above F where it is least.
+  const auto touches = [&](const TubeSolution& solution, double value) {
+    return start != nullptr && solution.report.primal - value <= options.tolerance * std::abs(value);
+  };
 
-  convex.shift_above.assign(convex.size(), 0.0);
-  std::transform(tube.bound.begin(), tube.bound.end(), convex.shift_above.begin(), std::negate<>());
-  convex.shift_below = convex.shift_above;
   RoundGap gap(options);
-  for (out.end = certain ? RoundsEnd::kConverged : RoundsEnd::kRoundLimit;
+  const bool done = certain || touches(out.solution, out.objective);
+  for (out.end = done ? RoundsEnd::kConverged : RoundsEnd::kRoundLimit;
        out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.steps.size()) < options.max_rounds;) {
-    convex.direction = steepest_directions(tube, out.solution.planes);
+    shift_rows(out.solution.planes);
     const TubeOptions solve = gap.for_round(static_cast<int>(out.steps.size()) + 1);
     TubeSolution next = solve_tube_regression(convex, solve, &out.solution, observer);
     out.steps.push_back(next.report.iterations);
@@ -124,12 +134,13 @@ RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& option
     [[maybe_unused]] const double rounding = 1e-9 * (std::abs(before) + next.report.primal);
     assert(value <= primal_value(convex, next.planes) + rounding);
     assert(std::abs(primal_value(convex, out.solution.planes) - before) <= rounding);
+    const bool near = touches(next, value);
     if (value < before) {  // else all that is left to gain is below the gap of the solve
       out.objective = value;
       out.solution = std::move(next);
     }
     out.history.push_back(out.objective);
-    if (gap.settled(before, out.objective)) out.end = RoundsEnd::kConverged;
+    if (near || gap.settled(before, out.objective)) out.end = RoundsEnd::kConverged;
   }
   out.end = with_gap(out.end, out.solution.report);
   return out;

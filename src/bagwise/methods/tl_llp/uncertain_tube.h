@@ -79,9 +79,11 @@ RoundsEnd with_gap(RoundsEnd end, const SolveReport& returned);
 // |before - now| <= tolerance * max(|before|, |now|)
 bool is_small_change(double before, double now, double tolerance);
 
-// Convex-concave rounds from shifts of 0. The history never rises.
+// Convex-concave rounds from shifts of 0, or from the planes of `start` (the solution of a problem nearby).
+// The history never rises. From a start, rounds also end where the convex problem lies no more than the
+// tolerance above F at its solution: the next one would be the same.
 RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& options,
-                          const Observer& observer = {});
+                          const Observer& observer = {}, const TubeSolution* start = nullptr);
 
 // The alternation as it was printed: solve with every row where it stands moved, then move the rows by
 // `moves` (per row the signed distance along u_t for these planes), and so on. Not a descent: the best round

@@ -1,0 +1,161 @@
+#include "cli/method_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/suggest.h"
+
+namespace bagwise::cli {
+namespace {
+
+// A fault that begins with an option's name ("C = -1 breaks C > 0") gets it as the user typed it: "--C".
+bool names_option(const Method& method, const std::string& message) {
+  return std::any_of(method.options.begin(), method.options.end(), [&](const auto& o) {
+    return message.starts_with(o.name + ":") || message.starts_with(o.name + " = ");
+  });
+}
+
+}  // namespace
+
+std::string methods_with(const std::string& option) {
+  std::vector<std::string> names;
+  for (const Method& method : methods()) {
+    if (std::any_of(method.options.begin(), method.options.end(),
+                    [&](const auto& o) { return o.name == option; })) {
+      names.push_back(method.name);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool has_option(const Method& method, const std::string& name) {
+  return std::any_of(method.options.begin(), method.options.end(),
+                     [&](const auto& o) { return o.name == name; });
+}
+
+Error told_by(const Method& method, Error error, const std::string& target) {
+  if (names_option(method, error.message)) {
+    error.message.insert(0, "--");
+  } else if (error.file.empty()) {
+    error.file = target;
+  }
+  return error;
+}
+
+Result<OptionTexts> method_options(const Arguments& arguments, const Method& method) {
+  OptionTexts out;
+  for (const Method& any : methods()) {
+    for (const OptionInfo& option : any.options) {
+      if (!arguments.has(option.name)) continue;
+      if (!has_option(method, option.name)) {
+        return Error{fmt::format("--{} is no option of {}; methods that have it: {}", option.name,
+                                 method.name, methods_with(option.name))};
+      }
+      out[option.name] = fmt::format("{}", fmt::join(arguments.texts(option.name), ","));
+    }
+  }
+  if (method.check) {
+    if (auto checked = method.check(out); !checked)
+      return told_by(method, checked.error(), arguments.text("target"));
+  }
+  return out;
+}
+
+Result<const Method*> method_called(const std::string& name, const std::vector<std::string>& accepted) {
+  const Method* method = find_method(name);
+  if (method != nullptr) return method;
+  std::vector<std::string> known;
+  for (const Method& any : methods()) known.push_back(any.name);
+  known.insert(known.end(), accepted.begin(), accepted.end());
+  return Error{
+      fmt::format("--method: there is no method \"{}\"; {}", name,
+                  suggestion(name, known, fmt::format("expected one of {}", fmt::join(known, ", "))))};
+}
+
+bool wants_scaling(const Method& method, const OptionTexts& options) {
+  if (const auto given = options.find("scale"); given != options.end()) return given->second != "none";
+  const auto info = std::find_if(method.options.begin(), method.options.end(),
+                                 [](const auto& o) { return o.name == "scale"; });
+  return info != method.options.end() && to_text(info->default_value) != "none";
+}
+
+std::vector<Option> options_of_methods() {
+  std::vector<Option> out;
+  for (const Method& method : methods()) {
+    for (const OptionInfo& info : method.options) {
+      out.push_back({.name = info.name,
+                     .value = info.type == "choice" ? info.rule
+                              : info.type == "flag" ? "true|false"
+                                                    : "X",
+                     .help = info.type == "choice" || info.rule.empty()
+                                 ? info.help
+                                 : fmt::format("{}; {} {}", info.help, info.name, info.rule),
+                     .shown = to_text(info.default_value),
+                     .group = fmt::format("Options of {} ({})", method.name, method.summary),
+                     .repeatable = info.type == "numbers"});
+    }
+  }
+  return out;
+}
+
+std::vector<Option> task_options() {
+  return {
+      {.name = "target",
+       .value = "FILE",
+       .help = "the instances to learn from, one per row",
+       .group = "Data",
+       .required = true},
+      {.name = "target-proportions",
+       .value = "FILE",
+       .help = "the share of positives of each bag: bag,proportion[,size] or bag,positives,size",
+       .shown = "the proportion column of the instances",
+       .group = "Data"},
+      {.name = "source",
+       .value = "FILE",
+       .help = "the instances of a related task, for methods that transfer; may be given several times",
+       .shown = "none",
+       .group = "Data",
+       .repeatable = true},
+      {.name = "source-proportions",
+       .value = "FILE",
+       .help = "the proportions of that source's bags; once per --source, in their order",
+       .shown = "the proportion column of the source",
+       .group = "Data",
+       .repeatable = true},
+      {.name = "output",
+       .value = "FILE",
+       .help = "where the model goes",
+       .group = "Data",
+       .letter = 'o',
+       .required = true},
+      {.name = "align-features",
+       .help = "where target and sources have different features, take them all: 0 where a table lacks one",
+       .group = "Data",
+       .kind = Kind::kFlag},
+      {.name = "allow-leak",
+       .help = "accept a feature that tells every bag's proportion exactly",
+       .group = "Data",
+       .kind = Kind::kFlag},
+  };
+}
+
+std::vector<std::string> input_files(const std::vector<TaskFiles>& files) {
+  std::vector<std::string> out;
+  for (const TaskFiles& task : files) {
+    out.push_back(task.table);
+    if (!task.proportions.empty()) out.push_back(task.proportions);
+  }
+  return out;
+}
+
+std::vector<TrainingTask> training_tasks(std::list<LoadedTask>& loaded) {
+  std::vector<TrainingTask> out;
+  for (LoadedTask& one : loaded) {
+    one.task.rows = one.rows ? &*one.rows : nullptr;
+    out.push_back(std::move(one.task));
+  }
+  return out;
+}
+
+}  // namespace bagwise::cli

@@ -1,0 +1,190 @@
+#include "bagwise/evaluate/bag_cross_validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "bagwise/bags/take_bags.h"
+#include "bagwise/core/watched.h"
+#include "bagwise/evaluate/grid.h"
+#include "bagwise/linalg/kernels.h"
+#include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/metric.h"
+#include "bagwise/methods/scorer.h"
+
+namespace bagwise {
+namespace {
+
+// The planes of a fit on raw values, task by task; none of a kernel model.
+std::vector<TaskModel> raw_planes(const Model& model) {
+  std::vector<TaskModel> out;
+  for (std::size_t t = 0; !model.expansion && t < model.tasks.size(); ++t) {
+    const Plane plane = raw_plane(model, t);
+    out.push_back({model.tasks[t].name,
+                   {plane.weights.data(), plane.weights.data() + plane.weights.size()},
+                   plane.bias,
+                   model.tasks[t].probability});
+  }
+  return out;
+}
+
+// Scores of the target by every fit, one column each: of planes, one product for all of them.
+ColMatrix scores_of(const std::vector<Fit>& fits, const std::vector<std::vector<TaskModel>>& planes,
+                    const RowsView& rows) {
+  const auto n = static_cast<Eigen::Index>(row_count(rows));
+  ColMatrix out(n, static_cast<Eigen::Index>(fits.size()));
+  RowMatrix weights(out.cols(), static_cast<Eigen::Index>(column_count(rows)));
+  for (std::size_t s = 0; s < fits.size(); ++s) {
+    const auto column = static_cast<Eigen::Index>(s);
+    if (planes[s].empty()) {
+      const Model& model = fits[s].model;
+      const auto f = Scorer(model, model.tasks.size() - 1).scores(rows, 1);
+      out.col(column) = Eigen::Map<const Vector>(f.data(), n);
+      weights.row(column).setZero();
+    } else {
+      const std::vector<double>& w = planes[s].back().weights;
+      weights.row(column) = Eigen::Map<const Vector>(w.data(), static_cast<Eigen::Index>(w.size()));
+    }
+  }
+  const RowMatrix products = products_with(rows, weights, 1);
+  for (std::size_t s = 0; s < fits.size(); ++s) {
+    const auto column = static_cast<Eigen::Index>(s);
+    if (!planes[s].empty()) out.col(column) = products.col(column).array() + planes[s].back().bias;
+  }
+  return out;
+}
+
+}  // namespace
+
+// The tasks as the arm's method is given them, with each fold left out.
+struct BagCrossValidation::Mapped {
+  std::optional<MappedTasks> metric;
+  struct Fold {
+    BaggedData rows;
+    std::vector<TrainingTask> tasks;
+  };
+  std::vector<std::unique_ptr<Fold>> folds;
+};
+
+BagCrossValidation::BagCrossValidation(std::span<const TrainingTask> tasks,
+                                       std::vector<std::vector<std::uint32_t>> folds, Criterion criterion,
+                                       bool keep_planes, Context context, Memory memory)
+    : tasks_(tasks),
+      criterion_(criterion),
+      keep_planes_(keep_planes),
+      context_(std::move(context)),
+      memory_(std::move(memory)) {
+  const BaggedData& target = *tasks.back().rows;
+  for (const auto& fold : folds) {
+    BaggedData held_out = take_bags(target, fold);
+    HeldOut out{other_bags(target.bags.size(), fold), std::move(held_out.bags), {0}, {}};
+    for (std::uint32_t k = 0; k < fold.size(); ++k) {
+      const auto rows = std::count(held_out.bag_of_row.begin(), held_out.bag_of_row.end(), k);
+      out.bag_start.push_back(out.bag_start.back() + static_cast<std::size_t>(rows));
+    }
+    out.rows = std::move(held_out.features);
+    folds_.push_back(std::move(out));
+  }
+}
+
+std::string piece_key(const Arm& arm, const SettingsPath& path, std::size_t fold) {
+  std::string out = fmt::format("{} metric={} fold={}", arm.method->name, arm.metric, fold);
+  for (const OptionTexts& setting : path) out += fmt::format("|{}", setting_text(setting));
+  return out;
+}
+
+Result<PathOutcome> BagCrossValidation::run_piece(const Arm& arm, const Mapped& mapped,
+                                                  const SettingsPath& path, std::size_t fold,
+                                                  const Observer& observer) const {
+  Context context = context_;
+  context.threads = 1;
+  context.observer = observer;
+  if (mapped.metric) context = mapped.metric->context(std::move(context));
+  auto fits = arm.method->fit_path(mapped.folds[fold]->tasks, path, context);
+  if (!fits) return fits.error();
+  if (tell(observer, {"choosing"}) == Next::kStop) return stopped_error();
+  std::vector<std::vector<TaskModel>> planes;
+  for (Fit& fit : *fits) {
+    if (mapped.metric) fold_back(*mapped.metric, fit.model);
+    planes.push_back(raw_planes(fit.model));
+  }
+  const HeldOut& out = folds_[fold];
+  const ColMatrix scores = scores_of(*fits, planes, out.rows.view());
+  PathOutcome outcome;
+  for (std::size_t s = 0; s < fits->size(); ++s) {
+    const std::span<const double> f(scores.col(static_cast<Eigen::Index>(s)).data(), out.rows.rows());
+    const Probability& probability = (*fits)[s].model.tasks.back().probability;
+    outcome.push_back({criterion_value(criterion_, f, probability, out.bag_start, out.bags), {}});
+    if (keep_planes_) outcome.back().planes = std::move(planes[s]);
+  }
+  return outcome;
+}
+
+Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm& arm, std::size_t from,
+                                                                      std::size_t count, double done,
+                                                                      double total) {
+  const auto needs_rows = [&](const OptionTexts& setting) { return arm.method->needs_instances(setting); };
+  const std::vector<OptionTexts> settings = settings_of(arm.paths);
+  const bool rows = std::any_of(settings.begin(), settings.end(), needs_rows);
+  Mapped mapped;
+  std::span<const TrainingTask> seen = tasks_;
+  if (!arm.method->uses_sources) seen = seen.last(1);
+  if (arm.metric != "none") {
+    auto metric = map_tasks(seen, context_, rows);
+    if (!metric) return metric.error();
+    mapped.metric = std::move(*metric);
+    seen = mapped.metric->tasks;
+  }
+  mapped.folds.resize(folds_.size());
+  for (std::size_t f = from; f < from + count; ++f) {
+    mapped.folds[f] = std::make_unique<Mapped::Fold>();
+    auto& fold = *mapped.folds[f];
+    fold.tasks.assign(seen.begin(), seen.end());
+    fold.tasks.back().reduced = take_bags(seen.back().reduced, folds_[f].rest);
+    if (rows) fold.rows = take_bags(*seen.back().rows, folds_[f].rest);
+    fold.tasks.back().rows = rows ? &fold.rows : nullptr;
+  }
+
+  std::vector<std::vector<PathOutcome>> out(arm.paths.size(), std::vector<PathOutcome>(count));
+  const std::size_t pieces = arm.paths.size() * count;
+  std::vector<std::optional<Error>> faults(pieces);
+  std::mutex keeping;
+  const Observer shifted = [&](const Progress& p) {
+    return tell(context_.observer, {p.phase, done + p.done, total, 0});
+  };
+  watched_for(pieces, context_.threads, "choosing", static_cast<std::size_t>(total),
+              context_.observer ? Observer(shifted) : Observer(), [&](std::size_t piece, Watched& watched) {
+                const SettingsPath& path = arm.paths[piece / count];
+                const std::size_t fold = from + piece % count;
+                PathOutcome& place = out[piece / count][piece % count];
+                const std::string key = piece_key(arm, path, fold);
+                std::optional<PathOutcome> known;
+                if (memory_.recall) known = memory_.recall(key);
+                if (known && known->size() == path.size()) {
+                  place = std::move(*known);
+                } else if (watched.stop) {
+                  faults[piece] = stopped_error();
+                } else if (auto found = run_piece(arm, mapped, path, fold, watched.inside()); !found) {
+                  faults[piece] = found.error();
+                  watched.stop = true;
+                } else {
+                  place = std::move(*found);
+                  const std::lock_guard guard(keeping);
+                  if (memory_.keep) memory_.keep(key, place);
+                }
+                watched.steps += path.size();
+              });
+  // The fault of a fit, rather than that of one it stopped.
+  const std::string stopped = stopped_error().message;
+  const Error* first = nullptr;
+  for (const auto& fault : faults) {
+    if (fault && (first == nullptr || (first->message == stopped && fault->message != stopped)))
+      first = &*fault;
+  }
+  if (first != nullptr) return *first;
+  return out;
+}
+
+}  // namespace bagwise

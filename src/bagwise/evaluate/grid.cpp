@@ -1,0 +1,70 @@
+#include "bagwise/evaluate/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace bagwise {
+
+std::string setting_text(const OptionTexts& setting) {
+  std::vector<std::string> parts;
+  for (const auto& [name, text] : setting) parts.push_back(fmt::format("{}={}", name, text));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::vector<SettingsPath> all_combinations(std::vector<GridAxis> axes) {
+  std::stable_partition(axes.begin(), axes.end(), [](const GridAxis& axis) { return axis.option != "C"; });
+  std::vector<SettingsPath> paths = {{{}}};
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const bool last = a + 1 == axes.size();
+    std::vector<SettingsPath> longer;
+    for (const SettingsPath& path : paths) {
+      SettingsPath along;
+      for (const std::string& value : axes[a].values) {
+        OptionTexts setting = path[0];
+        setting[axes[a].option] = value;
+        along.push_back(setting);
+        if (!last) longer.push_back({setting});
+      }
+      if (last) longer.push_back(along);
+    }
+    paths = std::move(longer);
+  }
+  return paths;
+}
+
+std::vector<SettingsPath> with_axes(const std::vector<SettingsPath>& paths,
+                                    const std::vector<GridAxis>& axes) {
+  const std::vector<OptionTexts> added = settings_of(all_combinations(axes));
+  std::set<std::string> known;
+  std::vector<SettingsPath> out;
+  for (const OptionTexts& values : added) {
+    for (const SettingsPath& path : paths) {
+      SettingsPath kept;
+      for (OptionTexts setting : path) {
+        for (const auto& [name, text] : values) setting[name] = text;
+        if (known.insert(setting_text(setting)).second) kept.push_back(std::move(setting));
+      }
+      if (!kept.empty()) out.push_back(std::move(kept));
+    }
+  }
+  return out;
+}
+
+std::vector<OptionTexts> settings_of(const std::vector<SettingsPath>& paths) {
+  std::vector<OptionTexts> out;
+  for (const SettingsPath& path : paths) out.insert(out.end(), path.begin(), path.end());
+  return out;
+}
+
+Result<void> check_grid(const Method& method, const std::vector<SettingsPath>& paths) {
+  const std::vector<OptionTexts> settings = settings_of(paths);
+  if (settings.empty()) return Error{"the grid has no settings; expected at least one value of every option"};
+  for (const OptionTexts& setting : settings) {
+    if (auto checked = method.check(setting); !checked) return checked.error();
+  }
+  return {};
+}
+
+}  // namespace bagwise

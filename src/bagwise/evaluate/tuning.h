@@ -1,0 +1,69 @@
+// Tuning: choosing options, and methods, on held-out bags, and making one model of what was learnt.
+//
+// See     docs/guide/tuning.md for users, docs/design/selection.md for how good the choices are.
+// Test    tuning_test.cpp does the same by plain loops over single fits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bagwise/core/result.h"
+#include "bagwise/evaluate/bag_cross_validation.h"
+#include "bagwise/methods/registry.h"
+
+namespace bagwise {
+
+// best: fit the best setting to all bags. average: keep the fold models of all settings as a committee, in
+// which setting s weighs exp(-(value_s - least)/tau). plane: one plane, their weighted mean.
+enum class Combine { kBest, kAverage, kPlane };
+inline std::vector<std::pair<std::string_view, Combine>> names(Combine) {
+  return {{"best", Combine::kBest}, {"average", Combine::kAverage}, {"plane", Combine::kPlane}};
+}
+
+// grid: every setting on every fold. halving: every setting on the first fold, the better third of them on
+// the second too, and so on.
+enum class Search { kGrid, kHalving };
+inline std::vector<std::pair<std::string_view, Search>> names(Search) {
+  return {{"grid", Search::kGrid}, {"halving", Search::kHalving}};
+}
+
+struct TuneOptions {
+  std::uint64_t folds = 5, repeats = 1;
+  Criterion criterion = Criterion::kMiscount;
+  Combine combine = Combine::kAverage;
+  Search search = Search::kGrid;
+  double tau = 4;
+};
+
+// One setting that was tried.
+struct Tried {
+  std::size_t arm = 0;
+  OptionTexts setting;
+  std::size_t folds = 0;  // it was tried on: fewer than all if halving dropped it
+  double value = 0;       // the criterion summed over these folds, a mean over repeats
+};
+
+struct Tuned {
+  Fit fit;
+  std::vector<Tried> tried;   // in the order of the grids
+  std::size_t best = 0;       // into tried
+  std::size_t members = 0;    // planes that were combined; 0 for best
+  double choose_seconds = 0;  // of the fits on folds, and
+  double final_seconds = 0;   // of what came after
+};
+
+// "inv-cal C=1 epsilon=0.1", with the metric where there is one.
+std::string full_text(const Arm& arm, const OptionTexts& setting);
+
+// Tasks: sources in order, the target last and with its rows (all with rows where an arm needs them).
+// Arms that take no sources are given the target alone. Errors: fewer bags than folds, faults of a grid or of
+// a fit, `average` or `plane` of kernel models, a stop.
+Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& arms,
+                   const TuneOptions& options, const Context& context, const Memory& memory = {});
+
+}  // namespace bagwise

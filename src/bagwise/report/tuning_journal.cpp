@@ -1,0 +1,164 @@
+#include "bagwise/report/tuning_journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "bagwise/core/hash.h"
+#include "bagwise/core/version.h"
+#include "bagwise/report/internal/json_section.h"
+
+namespace bagwise {
+namespace {
+
+constexpr std::string_view kFormat = "bagwise-tuning";
+
+std::string header_of(const std::string& fingerprint) {
+  return to_text(Json{{"format", kFormat}, {"version", kVersion}, {"fingerprint", fingerprint}}) + "\n";
+}
+
+Json to_json(const FoldOutcome& outcome) {
+  Json planes = Json::array();
+  for (const TaskModel& task : outcome.planes) {
+    planes.push_back({{"name", task.name},
+                      {"weights", task.weights},
+                      {"bias", task.bias},
+                      {"slope", task.probability.slope},
+                      {"offset", task.probability.offset}});
+  }
+  return {{"value", outcome.value}, {"planes", std::move(planes)}};
+}
+
+FoldOutcome outcome_from(const Section& from) {
+  FoldOutcome out;
+  out.value = from.number("value");
+  for (const Json& value : from.array("planes")) {
+    const Section plane(value, "planes", from.fault());
+    out.planes.push_back({plane.text("name"),
+                          plane.numbers("weights"),
+                          plane.number("bias"),
+                          {plane.number("slope"), plane.number("offset")}});
+  }
+  return out;
+}
+
+// A line as it was written, or nothing.
+std::optional<std::pair<std::string, PathOutcome>> line_from(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (json.is_discarded()) return std::nullopt;
+  FirstFault fault;
+  const Section top(json, "", fault);
+  std::pair<std::string, PathOutcome> out;
+  out.first = top.text("key");
+  for (const Json& value : top.array("settings"))
+    out.second.push_back(outcome_from({value, "settings", fault}));
+  if (!fault.none()) return std::nullopt;
+  return out;
+}
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fdatasync(descriptor) == 0;
+}
+
+std::optional<std::string> read_all(int descriptor) {
+  std::string out;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t got = ::read(descriptor, buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return out;
+    out.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+std::string tuning_fingerprint(std::span<const TrainingTask> tasks, const TuneOptions& options,
+                               std::uint64_t seed) {
+  Fnv1a hash;
+  const auto add_names = [&](const std::vector<std::string>& all) {
+    for (const std::string& name : all) hash.add(name).add(name.size());
+  };
+  for (const TrainingTask& task : tasks) {
+    const ReducedBags& data = task.reduced;
+    add_names(data.feature_names);
+    add_names(data.bags.names);
+    hash.add(data.bags.proportions).add(data.bags.noise).add(data.sums.pack());
+    if (task.rows == nullptr) continue;
+    for (const std::uint32_t k : task.rows->bag_of_row) hash.add(std::uint64_t{k});
+    hash.add(stored_values(task.rows->features.view())).add(task.rows->bounds);
+  }
+  hash.add(seed).add(options.folds).add(options.repeats);
+  hash.add(static_cast<std::uint64_t>(options.criterion));
+  hash.add(std::uint64_t{options.combine == Combine::kBest ? 0U : 1U});
+  return fmt::format("{:016x}", hash.value());
+}
+
+Result<std::unique_ptr<TuningJournal>> TuningJournal::open(const std::string& path,
+                                                           const std::string& fingerprint) {
+  const auto fault = [&](const char* doing) {
+    return Error{fmt::format("cannot {}: {}", doing, std::strerror(errno)), path};
+  };
+  std::unique_ptr<TuningJournal> out(new TuningJournal);
+  out->path_ = path;
+  out->descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (out->descriptor_ < 0) return fault("open");
+  const auto text = read_all(out->descriptor_);
+  if (!text) return fault("read");
+  std::string_view rest = *text;
+  const std::string header = header_of(fingerprint);
+  std::size_t whole = 0;  // bytes of lines that are
+  if (rest.starts_with(header)) {
+    whole = header.size();
+    rest.remove_prefix(header.size());
+    for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+      auto line = line_from(rest.substr(0, end));
+      if (!line) break;
+      out->found_ += line->second.size();
+      out->known_.insert(std::move(*line));
+      whole += end + 1;
+      rest.remove_prefix(end + 1);
+    }
+  }
+  if (::ftruncate(out->descriptor_, static_cast<off_t>(whole)) != 0) return fault("write");
+  if (whole == 0 && !write_all(out->descriptor_, header)) return fault("write");
+  return out;
+}
+
+TuningJournal::~TuningJournal() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Memory TuningJournal::memory() {
+  return {.recall = [this](const std::string& key) -> std::optional<PathOutcome> {
+            const auto known = known_.find(key);
+            if (known == known_.end()) return std::nullopt;
+            return known->second;
+          },
+          .keep = [this](const std::string& key, const PathOutcome& outcome) { append(key, outcome); }};
+}
+
+void TuningJournal::append(const std::string& key, const PathOutcome& outcome) {
+  Json settings = Json::array();
+  for (const FoldOutcome& fold : outcome) settings.push_back(to_json(fold));
+  const std::string line = to_text(Json{{"key", key}, {"settings", std::move(settings)}}) + "\n";
+  if (!write_all(descriptor_, line) && fault_.empty()) fault_ = std::strerror(errno);
+  added_ += outcome.size();
+}
+
+void TuningJournal::remove() { ::unlink(path_.c_str()); }
+
+}  // namespace bagwise
