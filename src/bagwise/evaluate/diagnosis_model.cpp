@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "bagwise/bags/rows_by_bag.h"
@@ -101,14 +102,27 @@ std::vector<double> probabilities_of(const Scorer& scorer, std::span<const doubl
 // What the fits without a part of the bags say of that part's rows.
 struct HeldOutRows {
   std::vector<double> scores, probabilities;
+  std::vector<double>
+      levelled;  // scores less the level at which the fit calls as many rows positive as the model
 };
 
+// The level that `positives` of the scores are above.
+double level_of(std::vector<double> scores, std::size_t positives) {
+  if (positives == 0 || positives >= scores.size()) return 0;
+  std::sort(scores.begin(), scores.end(), std::greater<>());
+  return (scores[positives - 1] + scores[positives]) / 2;
+}
+
+// A fit without bags of many positives expects fewer of them everywhere, and calls fewer rows of just these
+// bags positive; over all parts that looks like a plane turned the wrong way (on 13 bags of 64 rows it took
+// 0.18 off the accuracy). So every fit is levelled: it calls as many of all rows positive as the model does,
+// which takes no proportion of the bags left out.
 Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data, std::size_t tasks,
                                    std::span<const std::uint32_t> fold_of_bag, std::size_t folds,
-                                   const ModelDiagnosisOptions& options, const Observer& observer) {
-  const RowsByBag by_bag(data.bag_of_row, data.bags.size());
-  HeldOutRows out{std::vector<double>(data.bag_of_row.size(), 0.0),
-                  std::vector<double>(data.bag_of_row.size(), 0.0)};
+                                   std::size_t positives, const ModelDiagnosisOptions& options,
+                                   const Observer& observer) {
+  const std::vector<double> none(data.bag_of_row.size(), 0.0);
+  HeldOutRows out{none, none, none};
   std::vector<std::optional<Error>> errors(folds);
   std::atomic<bool> stopped{false};
   watched_for(folds, options.threads, "folds", folds, observer, [&](std::size_t fold, Watched& watched) {
@@ -125,21 +139,18 @@ Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data
       errors[fold] = fit.error();
       return;
     }
-    std::vector<std::size_t> rows;
-    for (const std::uint32_t k : bags_in(fold_of_bag, number)) {
-      const auto of_bag = by_bag.of(k);
-      rows.insert(rows.end(), of_bag.begin(), of_bag.end());
-    }
     const Scorer scorer(fit->model, fit->model.tasks.size() - 1);
-    const Features left_out = take_rows(data.features.view(), rows);
-    const auto f = scores_or_error(scorer, left_out.view(), 1);
+    const auto f = scores_or_error(scorer, data.features.view(), 1);
     if (!f) {
       errors[fold] = f.error();
       return;
     }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      out.scores[rows[i]] = (*f)[i];
-      out.probabilities[rows[i]] = scorer.probability((*f)[i]);
+    const double level = level_of(*f, positives);
+    for (std::size_t i = 0; i < f->size(); ++i) {
+      if (fold_of_bag[data.bag_of_row[i]] != number) continue;
+      out.scores[i] = (*f)[i];
+      out.levelled[i] = (*f)[i] - level;
+      out.probabilities[i] = scorer.probability((*f)[i]);
     }
     ++watched.steps;
   });
@@ -163,11 +174,10 @@ HeldOutDiagnosis judge_held_out(const BaggedData& data, const HeldOutRows& rows,
   const auto bags = fit_by_bag(data, rows.scores, rows.probabilities);
   out.proportion_error = bootstrap_mean(errors_of(bags), kDrawsOfMeans, rng);
   std::vector<CountedBag> counted;
-  for (const BagFit& bag : bags) {
-    const auto size = static_cast<double>(bag.shares.rows);
-    counted.push_back({bag.shares.rows, bag.shares.known * size,
-                       static_cast<std::uint64_t>(std::llround(bag.shares.hard * size))});
-  }
+  for (const BagFit& bag : bags)
+    counted.push_back({bag.shares.rows, bag.shares.known * static_cast<double>(bag.shares.rows), 0});
+  for (std::size_t i = 0; i < rows.levelled.size(); ++i)
+    counted[data.bag_of_row[i]].predicted += rows.levelled[i] > 0 ? 1 : 0;
   out.accuracy = estimate_bag_accuracy(counted, kConfidence);
   CompensatedSum confidence;
   for (const double q : rows.probabilities) confidence.add(std::max(q, 1 - q));
@@ -336,7 +346,10 @@ Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const Traini
   const std::size_t folds = std::min(options.folds, out.bags.size());
   if (folds >= 2 && out.bags.size() >= 3) {
     const auto fold_of_bag = stratified_folds(data.bags.proportions, folds, rng);
-    auto rows = leave_bags_out(refit, data, tasks.size(), fold_of_bag, folds, options, observer);
+    auto rows =
+        leave_bags_out(refit, data, tasks.size(), fold_of_bag, folds,
+                       static_cast<std::size_t>(std::ranges::count_if(*f, [](double v) { return v > 0; })),
+                       options, observer);
     if (rows) {
       out.held_out = judge_held_out(data, *rows, folds, rng);
     } else if (rows.error().message == stopped_error().message) {
