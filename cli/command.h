@@ -69,6 +69,7 @@ Command train_command();
 Command tune_command();
 Command predict_command();
 Command evaluate_command();
+Command diagnose_command();
 Command inspect_command();
 Command generate_command();
 Command corpus_command();

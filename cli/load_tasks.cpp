@@ -10,6 +10,7 @@
 #include "bagwise/bags/reduce_table.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/data/write_table.h"
+#include "cli/output.h"
 #include "cli/table_arguments.h"
 
 namespace bagwise::cli {
@@ -128,6 +129,21 @@ std::vector<std::string> union_of_features(const std::list<LoadedTask>& tasks) {
 
 }  // namespace
 
+bool has_label_column(const std::string& path, const Arguments& arguments) {
+  if (is_special(path)) return false;
+  TableOptions table = table_options(arguments, true);
+  table.want_labels = true;
+  bool found = false;
+  ParallelTable peek;
+  peek.begin = [&](const TableSchema& schema) -> Result<void> {
+    found = schema.has_labels && !schema.sparse;
+    return Error{"seen enough"};
+  };
+  peek.make = [] { return std::unique_ptr<RowSink>(); };
+  static_cast<void>(map_table(path, table, peek));
+  return found;
+}
+
 Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method) {
   const auto sources = arguments.texts("source");
   const auto proportions = arguments.texts("source-proportions");
@@ -170,7 +186,7 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
       if (auto same = check_same_features(target, files.back().table, source, one->table); !same)
         return same.error();
     }
-    if (!arguments.flag("allow-leak")) {
+    if (!wanted.leaks && !arguments.flag("allow-leak")) {
       if (auto checked = check_leaks(*loaded, *one, table); !checked) return checked.error();
     }
     out.push_front(std::move(*loaded));

@@ -30,12 +30,17 @@ struct LoadedTask {
   std::vector<std::string> remarks;  // on its proportions, for the warnings of the fit
 };
 
+// Whether the table has a column of labels, without reading any. A sparse file always has a place for them,
+// and a pipe can be read only once: of these nothing is said.
+bool has_label_column(const std::string& path, const Arguments& arguments);
+
 // Sources in order, the target last.
 Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method);
 
 // What to read of the tables: every row or sums per bag; and, for scaling, the moments of each feature.
+// Leaks are an error unless they are wanted, too.
 struct Wanted {
-  bool rows = false, moments = false;
+  bool rows = false, moments = false, leaks = false;
 };
 
 // All tasks, with the same features in the same order; `seconds` gets the time of reading and joining.

@@ -160,22 +160,6 @@ Result<std::vector<Arm>> make_arms(const Arguments& arguments, const std::vector
   return arms;
 }
 
-// A label column is no secret of ours: training does not read it, and says so.
-bool has_label_column(const std::string& path, const Arguments& arguments) {
-  if (is_special(path)) return false;
-  TableOptions table = table_options(arguments, true);
-  table.want_labels = true;
-  bool found = false;
-  ParallelTable peek;
-  peek.begin = [&](const TableSchema& schema) -> Result<void> {
-    found = schema.has_labels && !schema.sparse;
-    return Error{"seen enough"};
-  };
-  peek.make = [] { return std::unique_ptr<RowSink>(); };
-  static_cast<void>(map_table(path, table, peek));
-  return found;
-}
-
 TuneOptions tune_options(const Arguments& arguments) {
   TuneOptions out;
   out.folds = arguments.whole("folds");
