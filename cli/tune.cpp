@@ -312,7 +312,9 @@ Result<int> run(const Arguments& arguments) {
   const std::string output = arguments.text("output");
   std::vector<std::string> inputs = input_files(*files);
   if (arguments.has("grid")) inputs.push_back(arguments.text("grid"));
-  if (auto checked = check_outputs({output}, inputs); !checked) return checked.error();
+  std::vector<std::string> outputs = {output};
+  if (leaves_room_for_report(output)) outputs.push_back(output + ".tuning");
+  if (auto checked = check_outputs(outputs, inputs); !checked) return checked.error();
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
     return checked.error();
 

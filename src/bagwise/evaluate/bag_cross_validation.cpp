@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <numeric>
 
 #include "bagwise/bags/take_bags.h"
 #include "bagwise/core/watched.h"
@@ -56,6 +57,14 @@ ColMatrix scores_of(const std::vector<Fit>& fits, const std::vector<std::vector<
   return out;
 }
 
+// Whether what was recalled is what a path of so many settings leaves: it may come from a file.
+bool is_whole(const PathOutcome& outcome, std::size_t settings, std::size_t tasks, std::size_t features) {
+  const auto is_plane = [&](const TaskModel& plane) { return plane.weights.size() == features; };
+  return outcome.size() == settings && std::all_of(outcome.begin(), outcome.end(), [&](const auto& one) {
+           return one.planes.size() == tasks && std::all_of(one.planes.begin(), one.planes.end(), is_plane);
+         });
+}
+
 }  // namespace
 
 // The tasks as the arm's method is given them, with each fold left out.
@@ -79,11 +88,10 @@ BagCrossValidation::BagCrossValidation(std::span<const TrainingTask> tasks,
   const BaggedData& target = *tasks.back().rows;
   for (const auto& fold : folds) {
     BaggedData held_out = take_bags(target, fold);
-    HeldOut out{other_bags(target.bags.size(), fold), std::move(held_out.bags), {0}, {}};
-    for (std::uint32_t k = 0; k < fold.size(); ++k) {
-      const auto rows = std::count(held_out.bag_of_row.begin(), held_out.bag_of_row.end(), k);
-      out.bag_start.push_back(out.bag_start.back() + static_cast<std::size_t>(rows));
-    }
+    HeldOut out{other_bags(target.bags.size(), fold), std::move(held_out.bags), {}, {}};
+    out.bag_start.assign(fold.size() + 1, 0);
+    for (const std::uint32_t k : held_out.bag_of_row) ++out.bag_start[k + 1];
+    std::partial_sum(out.bag_start.begin(), out.bag_start.end(), out.bag_start.begin());
     out.rows = std::move(held_out.features);
     folds_.push_back(std::move(out));
   }
@@ -109,6 +117,13 @@ Result<PathOutcome> BagCrossValidation::run_piece(const Arm& arm, const Mapped& 
   for (Fit& fit : *fits) {
     if (mapped.metric) fold_back(*mapped.metric, fit.model);
     planes.push_back(raw_planes(fit.model));
+    // Told by the first of all fits rather than after the last.
+    if (keep_planes_ && planes.back().empty()) {
+      return Error{fmt::format(
+          "combine = average or plane needs planes, and {} {} has none; expected best with kernels other "
+          "than linear",
+          arm.method->name, setting_text(path[planes.size() - 1]))};
+    }
   }
   const HeldOut& out = folds_[fold];
   const ColMatrix scores = scores_of(*fits, planes, out.rows.view());
@@ -147,6 +162,8 @@ Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm&
     fold.tasks.back().rows = rows ? &fold.rows : nullptr;
   }
 
+  const std::size_t tasks_kept = keep_planes_ ? seen.size() : 0;
+  const std::size_t features = tasks_.back().rows->features.columns();
   std::vector<std::vector<PathOutcome>> out(arm.paths.size(), std::vector<PathOutcome>(count));
   const std::size_t pieces = arm.paths.size() * count;
   std::vector<std::optional<Error>> faults(pieces);
@@ -162,7 +179,7 @@ Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm&
                 const std::string key = piece_key(arm, path, fold);
                 std::optional<PathOutcome> known;
                 if (memory_.recall) known = memory_.recall(key);
-                if (known && known->size() == path.size()) {
+                if (known && is_whole(*known, path.size(), tasks_kept, features)) {
                   place = std::move(*known);
                 } else if (watched.stop) {
                   faults[piece] = stopped_error();

@@ -93,7 +93,8 @@ struct Task {
 Task dealt(Dataset rows, Rng& rng) {
   auto bags = deal_bags(std::move(rows), 8, rng);
   auto data = attach_proportions(std::move(bags->instances), "made", &bags->proportions);
-  Task out{std::move(*data), {}};
+  Task out;
+  out.data = std::move(*data);
   out.sums = reduce(out.data);
   return out;
 }

@@ -36,17 +36,37 @@ std::vector<SettingsPath> all_combinations(std::vector<GridAxis> axes) {
 
 std::vector<SettingsPath> with_axes(const std::vector<SettingsPath>& paths,
                                     const std::vector<GridAxis>& axes) {
-  const std::vector<OptionTexts> added = settings_of(all_combinations(axes));
+  std::vector<GridAxis> others = axes;
+  const auto cost = std::stable_partition(others.begin(), others.end(),
+                                          [](const GridAxis& axis) { return axis.option != "C"; });
+  const std::vector<GridAxis> along(cost, others.end());  // C, if it is there
+  others.erase(cost, others.end());
   std::set<std::string> known;
   std::vector<SettingsPath> out;
-  for (const OptionTexts& values : added) {
+  const auto keep = [&](const SettingsPath& path) {
+    SettingsPath kept;
+    for (const OptionTexts& setting : path) {
+      if (known.insert(setting_text(setting)).second) kept.push_back(setting);
+    }
+    if (!kept.empty()) out.push_back(std::move(kept));
+  };
+  for (const OptionTexts& values : settings_of(all_combinations(others))) {
     for (const SettingsPath& path : paths) {
-      SettingsPath kept;
+      SettingsPath changed;
       for (OptionTexts setting : path) {
         for (const auto& [name, text] : values) setting[name] = text;
-        if (known.insert(setting_text(setting)).second) kept.push_back(std::move(setting));
+        if (along.empty()) {
+          changed.push_back(std::move(setting));
+          continue;
+        }
+        SettingsPath costs;
+        for (const std::string& value : along[0].values) {
+          setting["C"] = value;
+          costs.push_back(setting);
+        }
+        keep(costs);
       }
-      if (!kept.empty()) out.push_back(std::move(kept));
+      keep(changed);
     }
   }
   return out;

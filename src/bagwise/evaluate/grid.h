@@ -24,7 +24,7 @@ std::string setting_text(const OptionTexts& setting);
 std::vector<SettingsPath> all_combinations(std::vector<GridAxis> axes);
 
 // The settings of `paths` with these options at these values instead of their own, in all combinations;
-// settings that became equal are kept once.
+// settings that became equal are kept once. Values of C make paths along C, others leave paths as they are.
 std::vector<SettingsPath> with_axes(const std::vector<SettingsPath>& paths,
                                     const std::vector<GridAxis>& axes);
 

@@ -59,7 +59,18 @@ TEST_CASE("grid: axes replace what the grid has, and settings that become equal 
   const auto costs = with_axes(grid, {{"C", {"8", "16", "32"}}});
   CHECK(texts_of(costs) ==
         texts_of(all_combinations({{"C", {"8", "16", "32"}}, {"epsilon", {"0.1", "0.5"}}})));
-  for (const SettingsPath& path : costs) CHECK_FALSE(path.empty());
+  REQUIRE(costs.size() == 2);  // a path along C for either epsilon
+  for (const SettingsPath& path : costs) {
+    REQUIRE(path.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(path[i].at("C") == std::vector<std::string>{"8", "16", "32"}[i]);
+      CHECK(path[i].at("epsilon") == path[0].at("epsilon"));
+    }
+  }
+  const auto one = with_axes(grid, {{"C", {"8", "8"}}, {"epsilon", {"0"}}});
+  CHECK(one == std::vector<SettingsPath>{{{{"C", "8"}, {"epsilon", "0"}}}});
+  CHECK(settings_of(with_axes(grid, {{"C", {}}})).empty());
+  CHECK(settings_of(with_axes(grid, {{"epsilon", {}}})).empty());
 }
 
 TEST_CASE("grid: faults are the method's own, and an empty grid is one", "[evaluate][grid][badargs]") {

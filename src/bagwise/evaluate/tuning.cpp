@@ -208,8 +208,8 @@ void find_best(const std::vector<ArmState>& states, double tau, Tuned& out) {
   }
 }
 
-Result<void> combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const TuneOptions& options,
-                     Tuned& out) {
+void combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const TuneOptions& options,
+             Tuned& out) {
   const auto weights = setting_weights(states, out.transfer_share, options.tau);
   std::vector<Member> members;
   std::vector<std::string> settings;
@@ -218,12 +218,6 @@ Result<void> combine(const std::vector<Arm>& arms, std::vector<ArmState>& states
       if (weights[a][s] == 0) continue;
       auto& outcomes = states[a].outcomes[s];
       for (std::size_t f = 0; f < outcomes.size(); ++f) {
-        if (outcomes[f].planes.empty()) {
-          return Error{fmt::format(
-              "combine = {} needs planes, and {} has none; expected best with kernels other than linear",
-              options.combine == Combine::kAverage ? "average" : "plane",
-              full_text(arms[a], states[a].tried[s].setting))};
-        }
         members.push_back({static_cast<std::uint32_t>(settings.size()), static_cast<std::uint32_t>(f),
                            weights[a][s] / static_cast<double>(outcomes.size()),
                            std::move(outcomes[f].planes)});
@@ -234,7 +228,6 @@ Result<void> combine(const std::vector<Arm>& arms, std::vector<ArmState>& states
   out.members = members.size();
   set_committee(std::move(members), std::move(settings), out.fit.model);
   if (options.combine == Combine::kPlane) out.fit.model.committee.reset();
-  return {};
 }
 
 std::string name_of(auto value) {
@@ -316,7 +309,7 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
     if (!fit) return fit.error();
     out.fit = std::move(*fit);
   } else {
-    if (auto combined = combine(arms, states, options, out); !combined) return combined.error();
+    combine(arms, states, options, out);
     report_combined(target, context, out);
     const bool one_method = std::all_of(arms.begin(), arms.end(),
                                         [&](const Arm& other) { return other.method == arms[0].method; });

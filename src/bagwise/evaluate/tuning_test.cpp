@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -379,14 +380,26 @@ TEST_CASE("tuning: what is remembered is not fitted again and gives the same mod
       CHECK(notebook.kept == 9);
       CHECK(notebook.recalled == 9);
       check_same(*first, *second);
-      // An outcome of the wrong length is none.
-      notebook.known.begin()->second.pop_back();
-      auto memory = notebook.memory();
-      memory.keep = {};
-      const auto third = tune(world.tasks, arms, options, {.threads = 2}, memory);
-      REQUIRE(third.ok());
-      CHECK(counted.paths == 10);
-      check_same(*first, *third);
+      // An outcome of another shape is none.
+      std::vector<std::function<void(PathOutcome&)>> breaks = {[](PathOutcome& o) { o.pop_back(); }};
+      if (combine == Combine::kAverage) {
+        breaks.emplace_back([](PathOutcome& o) { o[0].planes.clear(); });
+        breaks.emplace_back([](PathOutcome& o) { o[0].planes[0].weights.pop_back(); });
+      } else {
+        breaks.emplace_back([](PathOutcome& o) { o[0].planes.resize(1); });
+      }
+      for (const auto& damage : breaks) {
+        const auto whole = notebook.known.begin()->second;
+        damage(notebook.known.begin()->second);
+        auto memory = notebook.memory();
+        memory.keep = {};
+        const int before = counted.paths;
+        const auto third = tune(world.tasks, arms, options, {.threads = 2}, memory);
+        REQUIRE(third.ok());
+        CHECK(counted.paths == before + 1);
+        check_same(*first, *third);
+        notebook.known.begin()->second = whole;
+      }
     }
   }
 }
@@ -466,7 +479,7 @@ TEST_CASE("tuning: what cannot be tuned is refused by name", "[evaluate][tuning]
   CHECK_THAT(fault({arm_of("inv-cal", {{"lambda", {"1"}}})}, {.folds = 2}), Catch::Contains("lambda"));
   CHECK_THAT(fault({arm_of("inv-cal", {{"C", {}}})}, {.folds = 2}), Catch::Contains("no settings"));
   CHECK_THAT(fault({arm_of("inv-cal", {{"C", {"1"}}, {"kernel", {"rbf"}}})}, {.folds = 2}),
-             Catch::Contains("combine = average needs planes") && Catch::Contains("kernel=rbf"));
+             Catch::Contains("combine = average or plane needs planes") && Catch::Contains("kernel=rbf"));
   CHECK(
       fault({arm_of("inv-cal", {{"C", {"1"}}, {"kernel", {"rbf"}}})}, {.folds = 2, .combine = Combine::kBest})
           .empty());

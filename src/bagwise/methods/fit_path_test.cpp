@@ -158,6 +158,7 @@ TEST_CASE("path_state: a start is of a problem of the same shape, and gaps are a
   problem.rows = rows.view();
   problem.lambda = {1, 1};
   problem.task = {0, 0, 1, 1};
+  problem.target.assign(4, 0.0);
   CHECK(state.start_for(problem) == nullptr);
   TubeSolution solution;
   solution.planes = {Vector::Zero(2), {Vector::Zero(2), Vector::Zero(2)}, {0, 0}};

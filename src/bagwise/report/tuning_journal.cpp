@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::string_view kFormat = "bagwise-tuning";
 
+constexpr std::string_view kStart = "{\"format\":\"bagwise-tuning\"";  // of every journal
+
 std::string header_of(const std::string& fingerprint) {
   return to_text(Json{{"format", kFormat}, {"version", kVersion}, {"fingerprint", fingerprint}}) + "\n";
 }
@@ -138,6 +140,9 @@ Result<std::unique_ptr<TuningJournal>> TuningJournal::open(const std::string& pa
       rest.remove_prefix(end + 1);
     }
   }
+  // Names can be chosen badly: what is no journal stays as it is.
+  if (whole == 0 && !text->starts_with(kStart) && !kStart.starts_with(*text))
+    return Error{"is no journal of a tuning; expected a file that this command wrote, or none", path};
   if (::ftruncate(out->descriptor_, static_cast<off_t>(whole)) != 0) return fault("write");
   if (whole == 0 && !write_all(out->descriptor_, header)) return fault("write");
   return out;

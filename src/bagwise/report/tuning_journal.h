@@ -22,7 +22,8 @@ std::string tuning_fingerprint(std::span<const TrainingTask> tasks, const TuneOp
 
 class TuningJournal {
  public:
-  // Reads what is there for this fingerprint; a file for another is replaced.
+  // Reads what is there for this fingerprint; a journal for another is replaced. Errors: a file that is no
+  // journal, or cannot be written.
   static Result<std::unique_ptr<TuningJournal>> open(const std::string& path, const std::string& fingerprint);
   TuningJournal(const TuningJournal&) = delete;
   TuningJournal& operator=(const TuningJournal&) = delete;

@@ -177,6 +177,12 @@ TEST_CASE("tuning_journal: a place where nothing can be written is named", "[rep
   const auto none = TuningJournal::open(folder.file("absent/j"), "print");
   REQUIRE_FALSE(none.ok());
   CHECK_THAT(none.error().text(), Catch::Contains("absent/j") && Catch::Contains("cannot open"));
+  // What is no journal is not overwritten.
+  write_whole(folder.file("notes"), "my notes\n");
+  const auto notes = TuningJournal::open(folder.file("notes"), "print");
+  REQUIRE_FALSE(notes.ok());
+  CHECK_THAT(notes.error().text(), Catch::Contains("notes: is no journal"));
+  CHECK(read_whole(folder.file("notes")) == "my notes\n");
   // A link is not followed: what it points to stays.
   write_whole(folder.file("precious"), "precious");
   std::filesystem::create_symlink(folder.file("precious"), folder.file("link"));
