@@ -50,7 +50,8 @@ ClassSignal class_signal(std::span<const double> scores, std::span<const std::ui
   out.correlation = std::clamp(line.slope * std::sqrt(both / variance), -1.0, 1.0);
   const double left = std::max(kLeastUnexplained, 1 - out.correlation * out.correlation);
   const double excess = std::max(1.0, line.deviation / std::sqrt(left * variance));
-  out.error = std::sqrt(left * both / spread) * excess;
+  out.error =
+      std::max(std::sqrt(left * both / spread) * excess, line.robust_error * std::sqrt(both / variance));
   const double reach = student_quantile(kConfidence, line.freedom) * out.error;
   out.interval = {std::max(-1.0, out.correlation - reach), std::min(1.0, out.correlation + reach)};
   return out;

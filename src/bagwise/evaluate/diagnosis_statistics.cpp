@@ -76,7 +76,7 @@ BagLine line_through_bags(std::span<const double> values, std::span<const double
   if (rows.value() == 0) return out;
   out.share = positives.value() / rows.value();
   out.middle = total.value() / rows.value();
-  CompensatedSum spread, along, misses;
+  CompensatedSum spread, along, misses, robust;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const double off = proportions[k] - out.share;
     spread.add(sizes[k] * off * off);
@@ -87,7 +87,15 @@ BagLine line_through_bags(std::span<const double> values, std::span<const double
   for (std::size_t k = 0; k < values.size(); ++k) {
     const double miss = values[k] - out.middle - out.slope * (proportions[k] - out.share);
     misses.add(sizes[k] * miss * miss);
+    if (!differ) continue;
+    // MacKinnon and White (1985): each residual stands for its own variance, as if the bag had not pulled the
+    // line towards itself.
+    const double off = proportions[k] - out.share;
+    const double pull = sizes[k] / rows.value() + sizes[k] * off * off / spread.value();
+    const double part = sizes[k] * off * miss / (std::max(1 - pull, 0.05) * spread.value());
+    robust.add(part * part);
   }
+  out.robust_error = std::sqrt(robust.value());
   out.freedom = std::max(0.0, bags - 2);
   if (out.freedom > 0) out.deviation = std::sqrt(misses.value() / out.freedom);
   if (differ) out.error = out.deviation / std::sqrt(spread.value());

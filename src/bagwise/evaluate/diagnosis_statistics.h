@@ -39,12 +39,13 @@ double student_quantile(double confidence, double freedom);
 //   value_k = middle + slope (p_k - share) + noise of variance deviation^2 / |B_k|
 // With the bags dealt at random the deviation is that of single rows within their class.
 struct BagLine {
-  double share = 0;      // mean of p over rows
-  double middle = 0;     // mean of the values over rows
-  double slope = 0;      // from p = 0 to p = 1
-  double deviation = 0;  // of single rows about the line
-  double error = 0;      // standard error of the slope
-  double freedom = 0;    // bags - 2
+  double share = 0;         // mean of p over rows
+  double middle = 0;        // mean of the values over rows
+  double slope = 0;         // from p = 0 to p = 1
+  double deviation = 0;     // of single rows about the line
+  double error = 0;         // standard error of the slope
+  double robust_error = 0;  // the same where bags scatter otherwise than by their sizes (HC3)
+  double freedom = 0;       // bags - 2
 };
 // Bags without rows count for nothing. A slope of 0 where all proportions are equal.
 BagLine line_through_bags(std::span<const double> values, std::span<const double> proportions,

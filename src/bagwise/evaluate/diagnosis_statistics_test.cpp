@@ -64,6 +64,14 @@ TEST_CASE("diagnosis_statistics: the line through bags is that of the normal equ
     CHECK(line.middle - line.slope * line.share == Approx(cut).margin(1e-9));
     CHECK(line.freedom == static_cast<double>(n - 2));
     CHECK(line.deviation == Approx(std::sqrt(squares / (static_cast<double>(n) - 2))).epsilon(1e-9));
+    double robust = 0;
+    const double pi = wp / w, spread = wpp - wp * wp / w;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double pull = size[k] / w + size[k] * (p[k] - pi) * (p[k] - pi) / spread;
+      const double miss = (value[k] - cut - slope * p[k]) / std::max(1 - pull, 0.05);
+      robust += std::pow(size[k] * (p[k] - pi) * miss / spread, 2);
+    }
+    CHECK(line.robust_error == Approx(std::sqrt(robust)).epsilon(1e-9));
     CHECK(line.error == Approx(line.deviation / std::sqrt(wpp - wp * wp / w)).epsilon(1e-9));
   }
   const std::vector<double> same = {0.5, 0.5, 0.5};
