@@ -39,6 +39,13 @@ long double sigmoid(long double z) { return 1 / (1 + std::exp(-z)); }
 long double slow_value(Criterion criterion, const Held& held, Probability probability) {
   if (criterion == Criterion::kLikelihood)
     probability = fit_bag_sigmoid(held.scores, held.start, held.bags.proportions);
+  long double rows = 0, share = 0;
+  for (std::size_t k = 0; k < held.bags.size(); ++k) {
+    const auto size = static_cast<long double>(held.start[k + 1] - held.start[k]);
+    rows += size;
+    share += size * held.bags.proportions[k];
+  }
+  share /= rows;
   long double sum = 0;
   for (std::size_t k = 0; k < held.bags.size(); ++k) {
     long double size = 0, positives = 0, mean = 0;
@@ -53,7 +60,7 @@ long double slow_value(Criterion criterion, const Held& held, Probability probab
     long double trust = 1;
     if (!held.bags.noise.empty()) {
       const long double s = held.bags.noise[k], c = 1 / (2 * size + 2);
-      const long double clipped = p < c ? c : p > 1 - c ? 1 - c : p;
+      const long double clipped = share < c ? c : share > 1 - c ? 1 - c : share;
       const long double v = clipped * (1 - clipped) / size;
       trust = v / (v + s * s);
     }
@@ -116,7 +123,7 @@ TEST_CASE("bag_criteria: noise takes weight from a bag, the more the larger it i
   held.bags.noise = {0, 0};
   CHECK(value_of(Criterion::kMiscount, held) == 1);
   held.bags.noise = {0.5, 0};
-  CHECK(value_of(Criterion::kMiscount, held) == bag_trust(0, 1, 0.5));
+  CHECK(value_of(Criterion::kMiscount, held) == bag_trust(0.5, 1, 0.5));  // half of all rows are positive
 }
 
 TEST_CASE("bag_criteria: the likelihood is that of a sigmoid of its own, whatever the model's",
