@@ -33,7 +33,7 @@ TEST_CASE("diagnosis_signal: bags of one give the plain correlation", "[evaluate
   const double r = fy / std::sqrt(ff * yy);
   const ClassSignal found = class_signal(f, bag, y);
   CHECK(found.correlation == Approx(r).epsilon(1e-9));
-  CHECK(found.error == Approx(std::sqrt((1 - r * r) / kRows)).epsilon(0.02));
+  CHECK(found.error == Approx(std::sqrt((1 - r * r) / kRows)).epsilon(0.1));
   CHECK(found.interval.holds(r));
 }
 
@@ -81,11 +81,12 @@ TEST_CASE("diagnosis_signal: held-out bags tell classes from noise", "[evaluate]
   CHECK(held_out_signal(data, reduced, units, 10, second, 3).correlation == found.correlation);
   // Proportions that have nothing to do with the rows.
   int spoken = 0;
-  for (int trial = 0; trial < 20; ++trial) {
-    shuffle(std::span(data.bags.proportions), rng);
-    spoken += held_out_signal(data, reduce(data), units, 10, rng).interval.low > 0 ? 1 : 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    BaggedData other = test::random_bags(rng, 60, 4);
+    shuffle(std::span(other.bags.proportions), rng);
+    spoken += held_out_signal(other, reduce(other), units, 10, rng).interval.low > 0 ? 1 : 0;
   }
-  CHECK(spoken <= 3);
+  CHECK(spoken <= 6);  // 2 expected
 }
 
 }  // namespace
