@@ -71,7 +71,7 @@ bool write_all(int descriptor, std::string_view bytes) {
     if (written < 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  return ::fdatasync(descriptor) == 0;
+  return true;
 }
 
 std::optional<std::string> read_all(int descriptor) {
@@ -165,7 +165,14 @@ void TuningJournal::append(const std::string& key, const PathOutcome& outcome) {
   Json settings = Json::array();
   for (const FoldOutcome& fold : outcome) settings.push_back(to_json(fold));
   const std::string line = to_text(Json{{"key", key}, {"settings", std::move(settings)}}) + "\n";
-  if (!write_all(descriptor_, line) && fault_.empty()) fault_ = std::strerror(errno);
+  bool written = write_all(descriptor_, line);
+  // A sync can take longer than a fit; what is written outlives this process without it.
+  constexpr double kSecondsBetweenSyncs = 1;
+  if (since_sync_.seconds() >= kSecondsBetweenSyncs) {
+    written = ::fdatasync(descriptor_) == 0 && written;
+    since_sync_ = {};
+  }
+  if (!written && fault_.empty()) fault_ = std::strerror(errno);
   added_ += outcome.size();
 }
 

@@ -1,7 +1,8 @@
 // What a tuning has done so far, on disk: stopped at any moment, the same command goes on from there.
 //
-// One line of JSON per finished path on a fold, appended and synced; the first line says for which data and
-// folds they hold. A last line that is not whole is what a crash leaves: it is passed over.
+// One line of JSON per finished path on a fold, appended at once and synced every second; the first line says
+// for which data and folds they hold. A last line that is not whole is what a crash leaves: it is passed
+// over.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "bagwise/core/result.h"
+#include "bagwise/core/timing.h"
 #include "bagwise/evaluate/tuning.h"
 
 namespace bagwise {
@@ -45,6 +47,7 @@ class TuningJournal {
   std::string path_, fault_;
   std::map<std::string, PathOutcome> known_;
   std::size_t found_ = 0, added_ = 0;
+  Stopwatch since_sync_;
   int descriptor_ = -1;
 };
 
