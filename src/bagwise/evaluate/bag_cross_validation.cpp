@@ -78,8 +78,8 @@ struct BagCrossValidation::Mapped {
 };
 
 BagCrossValidation::BagCrossValidation(std::span<const TrainingTask> tasks,
-                                       std::vector<std::vector<std::uint32_t>> folds, Criterion criterion,
-                                       bool keep_planes, Context context, Memory memory)
+                                       const std::vector<std::vector<std::uint32_t>>& folds,
+                                       Criterion criterion, bool keep_planes, Context context, Memory memory)
     : tasks_(tasks),
       criterion_(criterion),
       keep_planes_(keep_planes),

@@ -43,8 +43,9 @@ struct Memory {
 class BagCrossValidation {
  public:
   // Tasks: sources in order, the target last, the target with its rows; they must outlive it.
-  BagCrossValidation(std::span<const TrainingTask> tasks, std::vector<std::vector<std::uint32_t>> folds,
-                     Criterion criterion, bool keep_planes, Context context, Memory memory);
+  BagCrossValidation(std::span<const TrainingTask> tasks,
+                     const std::vector<std::vector<std::uint32_t>>& folds, Criterion criterion,
+                     bool keep_planes, Context context, Memory memory);
 
   [[nodiscard]] std::size_t folds() const { return folds_.size(); }
 

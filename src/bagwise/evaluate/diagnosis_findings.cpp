@@ -20,7 +20,7 @@ std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 5;
   std::vector<std::string> shown(names.begin(),
                                  names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size())));
-  for (std::string& name : shown) name = "\"" + name + "\"";
+  for (std::string& name : shown) name = fmt::format("\"{}\"", name);
   std::string out = fmt::format("{}", fmt::join(shown, ", "));
   if (names.size() > kShown) out += fmt::format(" and {} more", names.size() - kShown);
   return out;

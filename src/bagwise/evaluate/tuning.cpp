@@ -274,8 +274,8 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
   for (const Arm& arm : arms) total += fits_of(settings_of(arm.paths).size(), folds->size(), options.search);
 
   Stopwatch watch;
-  BagCrossValidation validation(tasks, std::move(*folds), options.criterion,
-                                options.combine != Combine::kBest, context, memory);
+  BagCrossValidation validation(tasks, *folds, options.criterion, options.combine != Combine::kBest, context,
+                                memory);
   Tuned out;
   std::vector<ArmState> states;
   for (std::size_t a = 0; a < arms.size(); ++a) {
