@@ -57,7 +57,7 @@ def table(cells, title, groups):
             gap = [cells[c][m, k, "oracle"] - cells[c][m, k, "miscount/gated/4"] for c in chosen]
             print(f"\noracle less tuned, {m}, {k}: {mean(gap):.4f} (standard error {error(gap):.4f})", end="")
         for k in ("none", "pca"):
-            gain = [cells[c]["tl-llp", k, "miscount/average/4"] - cells[c]["inv-cal", k, "miscount/gated/4"] for c in chosen]
+            gain = [cells[c]["tl-llp", k, "miscount/gated/4"] - cells[c]["inv-cal", k, "miscount/gated/4"] for c in chosen]
             print(f"\ntl-llp less inv-cal, both tuned, {k}: {mean(gain):+.4f} ({error(gain):.4f})", end="")
         print()
 
