@@ -380,8 +380,13 @@ Result<int> run(const Arguments& arguments) {
     tuned->fit.model.one_hot = split_names(arguments.texts("one-hot"));
     tuned->fit.model.missing = arguments.text("missing");
     tuned->fit.model.fill = loaded->back().fill;
+    add_remarks(*loaded, tuned->fit.model.training.warnings);
     if (interrupted() != 0) return 0;
     if (auto saved = save_model(output, tuned->fit.model); !saved) return saved.error();
+    if (journal && !journal->fault().empty())
+      remarks.push_back(
+          fmt::format("{}.tuning could not be written to ({}): a stop would have lost what was done", output,
+                      journal->fault()));
     if (journal) journal->remove();
   }
   seconds.solve = tuned->fit.solve_seconds;

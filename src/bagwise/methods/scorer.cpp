@@ -16,6 +16,11 @@ namespace {
 constexpr std::size_t kMostRows = 16384;
 constexpr std::size_t kMostValues = std::size_t{1} << 22;  // of dense scaled rows held at a time: 32 MB
 
+// How many rows to look at at a time where each takes so many values.
+std::size_t block_of_rows(std::size_t values) {
+  return std::clamp<std::size_t>(kMostValues / std::max<std::size_t>(1, values), 64, kMostRows);
+}
+
 // log(1 / (1 + exp(-z))) of any z.
 double log_logistic(double z) { return std::min(z, 0.0) - std::log1p(std::exp(-std::abs(z))); }
 
@@ -47,24 +52,31 @@ std::vector<double> Scorer::scores(const RowsView& rows, unsigned threads) const
 std::vector<double> Scorer::committee_scores(const RowsView& rows, unsigned threads) const {
   const Committee& committee = *model_->committee;
   const Committee::Planes& planes = committee.tasks[number_];
-  std::vector<double> out(row_count(rows));
-  const RowMatrix f = products_with(rows, planes.weights, threads);
-  parallel_for(out.size() / kMostRows + 1, threads, [&](std::size_t block) {
-    const std::size_t end = std::min(out.size(), (block + 1) * kMostRows);
+  const auto score_of = [&](const auto& f) {  // of one row, by every member
     std::vector<double> z(committee.size());
-    for (std::size_t i = block * kMostRows; i < end; ++i) {
-      double positive = 0, negative = 0;  // both, so that neither loses its digits near 0
-      for (std::size_t m = 0; m < committee.size(); ++m) {
-        const double score = f(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(m)) + planes.bias[m];
-        z[m] = planes.probability[m].slope * score + planes.probability[m].offset;
-        positive += committee.share[m] * planes.probability[m].of(score);
-        negative += committee.share[m] * planes.probability[m].of_negative(score);
-      }
-      constexpr double kLeast = std::numeric_limits<double>::min();
-      out[i] = (positive >= kLeast ? std::log(positive) : log_of_small_mean(committee.share, z, 1)) -
-               (negative >= kLeast ? std::log(negative) : log_of_small_mean(committee.share, z, -1));
+    double positive = 0, negative = 0;  // both, so that neither loses its digits near 0
+    for (std::size_t m = 0; m < committee.size(); ++m) {
+      const double score = f[static_cast<Eigen::Index>(m)] + planes.bias[m];
+      z[m] = planes.probability[m].slope * score + planes.probability[m].offset;
+      positive += committee.share[m] * planes.probability[m].of(score);
+      negative += committee.share[m] * planes.probability[m].of_negative(score);
     }
-  });
+    constexpr double kLeast = std::numeric_limits<double>::min();
+    return (positive >= kLeast ? std::log(positive) : log_of_small_mean(committee.share, z, 1)) -
+           (negative >= kLeast ? std::log(negative) : log_of_small_mean(committee.share, z, -1));
+  };
+  std::vector<double> out(row_count(rows));
+  const std::size_t block = block_of_rows(std::max(column_count(rows), committee.size()));
+  constexpr std::size_t kPiece = 256;
+  for (std::size_t from = 0; from < out.size(); from += block) {
+    const std::size_t count = std::min(block, out.size() - from);
+    const Features some = scaled_rows({}, rows, from, count);
+    const RowMatrix f = products_with(some.view(), planes.weights, threads);
+    parallel_for((count + kPiece - 1) / kPiece, threads, [&](std::size_t piece) {
+      for (std::size_t i = piece * kPiece; i < std::min(count, (piece + 1) * kPiece); ++i)
+        out[from + i] = score_of(f.row(static_cast<Eigen::Index>(i)));
+    });
+  }
   return out;
 }
 
@@ -73,8 +85,7 @@ std::vector<double> Scorer::kernel_scores(const RowsView& rows, unsigned threads
   const auto terms = static_cast<Eigen::Index>(task_->weights.size());
   const RowMatrix weights = Eigen::Map<const RowMatrix>(task_->weights.data(), terms, 1);
   std::vector<double> out(row_count(rows));
-  const std::size_t fit = kMostValues / std::max<std::size_t>(1, column_count(rows));
-  const std::size_t block = std::clamp<std::size_t>(fit, 64, kMostRows);
+  const std::size_t block = block_of_rows(column_count(rows));
   for (std::size_t from = 0; from < out.size(); from += block) {
     const std::size_t count = std::min(block, out.size() - from);
     const Features scaled = scaled_rows(model_->scaling, rows, from, count);
