@@ -9,7 +9,8 @@ namespace bagwise {
 namespace {
 
 constexpr double kRare = 0.02;   // share of a class that is nearly absent
-constexpr double kFewRows = 10;  // of a class, likewise
+constexpr double kFewRows = 10;  // of a class of less than kSmall, likewise
+constexpr double kSmall = 0.2;
 
 std::string in_interval(double value, const Interval& interval) {
   return fmt::format("{:.2f} [{:.2f}, {:.2f}]", value, interval.low, interval.high);
@@ -78,7 +79,7 @@ void check_classes(const TaskDiagnosis& task, std::vector<Finding>& out) {
   const double rows = rare * static_cast<double>(task.instances);
   if (rare == 0) {
     out.push_back({Severity::kFault, fmt::format("the {} has rows of one class only", task.name)});
-  } else if (rare < kRare || rows < kFewRows) {
+  } else if (rare < kRare || (rare < kSmall && rows < kFewRows)) {
     out.push_back(
         {Severity::kWarning,
          fmt::format("the {} has {} class nearly absent: about {:.0f} of {} rows; accuracy says "
