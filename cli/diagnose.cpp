@@ -35,7 +35,8 @@ std::vector<TransferDiagnosis> diagnose_sources(const std::vector<TrainingTask>&
 
 // The method whose tasks these are: the model's, or one that takes sources.
 Result<const Method*> method_of(const std::optional<Model>& model, const std::string& file) {
-  const Method* method = find_method(model ? model->method : "tl-llp");
+  const bool averages = model && model->committee;  // perhaps over methods: "auto"
+  const Method* method = find_method(model && !averages ? model->method : "tl-llp");
   if (method != nullptr) return method;
   return Error{fmt::format("there is no method \"{}\" in this program", model->method), file};
 }

@@ -6,19 +6,14 @@
 #include <cassert>
 #include <numeric>
 
-#include "bagwise/bags/rows_by_bag.h"
+#include "bagwise/bags/take_bags.h"
 
 namespace bagwise {
 namespace {
 
-Bags named_by_place(const Bags& bags, std::span<const std::uint32_t> which) {
-  Bags out;
-  for (std::size_t i = 0; i < which.size(); ++i) {
-    out.names.push_back(fmt::format("{:010}", i));
-    out.proportions.push_back(bags.proportions[which[i]]);
-    if (!bags.noise.empty()) out.noise.push_back(bags.noise[which[i]]);
-  }
-  return out;
+// Methods tell bags apart by their names, so that one that is there twice needs two.
+void name_by_place(Bags& bags) {
+  for (std::size_t i = 0; i < bags.names.size(); ++i) bags.names[i] = fmt::format("{:010}", i);
 }
 
 }  // namespace
@@ -64,28 +59,15 @@ std::vector<std::uint32_t> bootstrap_bags(std::size_t bags, Rng& rng) {
 }
 
 BaggedData pick_bags(const BaggedData& data, std::span<const std::uint32_t> which) {
-  const RowsByBag by_bag(data.bag_of_row, data.bags.size());
-  BaggedData out;
-  out.feature_names = data.feature_names;
-  out.bags = named_by_place(data.bags, which);
-  std::vector<std::size_t> rows;
-  for (std::uint32_t place = 0; place < which.size(); ++place) {
-    for (const std::size_t i : by_bag.of(which[place])) {
-      rows.push_back(i);
-      out.bag_of_row.push_back(place);
-      if (!data.bounds.empty()) out.bounds.push_back(data.bounds[i]);
-    }
-  }
-  out.features = take_rows(data.features.view(), rows);
+  BaggedData out = take_bags(data, which);
+  name_by_place(out.bags);
   return out;
 }
 
 ReducedBags pick_bags(const ReducedBags& data, std::span<const std::uint32_t> which) {
-  ReducedBags out;
-  out.feature_names = data.feature_names;
-  out.bags = named_by_place(data.bags, which);
-  out.sums = data.sums.reordered(which);
-  out.has_bounds = data.has_bounds;
+  ReducedBags out = take_bags(data, which);
+  name_by_place(out.bags);
+  out.moments = FeatureMoments();
   return out;
 }
 
