@@ -119,7 +119,7 @@ Result<std::unique_ptr<TuningJournal>> TuningJournal::open(const std::string& pa
   const auto fault = [&](const char* doing) {
     return Error{fmt::format("cannot {}: {}", doing, std::strerror(errno)), path};
   };
-  std::unique_ptr<TuningJournal> out(new TuningJournal);
+  auto out = std::make_unique<TuningJournal>(Made{});
   out->path_ = path;
   out->descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (out->descriptor_ < 0) return fault("open");

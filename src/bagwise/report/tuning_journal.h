@@ -23,10 +23,13 @@ std::string tuning_fingerprint(std::span<const TrainingTask> tasks, const TuneOp
                                std::uint64_t seed);
 
 class TuningJournal {
+  struct Made {};  // what only open() has
+
  public:
   // Reads what is there for this fingerprint; a journal for another is replaced. Errors: a file that is no
   // journal, or cannot be written.
   static Result<std::unique_ptr<TuningJournal>> open(const std::string& path, const std::string& fingerprint);
+  explicit TuningJournal(Made) {}
   TuningJournal(const TuningJournal&) = delete;
   TuningJournal& operator=(const TuningJournal&) = delete;
   ~TuningJournal();
@@ -41,7 +44,6 @@ class TuningJournal {
   void remove();
 
  private:
-  TuningJournal() = default;
   void append(const std::string& key, const PathOutcome& outcome);
 
   std::string path_, fault_;
