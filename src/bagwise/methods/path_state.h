@@ -24,6 +24,8 @@ struct PathState {
   };
   std::optional<Labelled> labelled;
 
+  std::optional<TubePlanes> counted;  // of tl-count
+
   // Where a solve of this problem may start; null: nowhere near.
   [[nodiscard]] const TubeSolution* start_for(const TubeProblem& problem) const {
     const bool fits = last && last->multipliers.above.size() == problem.size() &&
