@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "bagwise/methods/bag_labels.h"
@@ -24,7 +25,12 @@ struct PathState {
   };
   std::optional<Labelled> labelled;
 
-  std::optional<TubePlanes> counted;  // of tl-count
+  // Of tl-count: its planes, and the scaling and kernel in whose coordinates they are planes.
+  struct Counted {
+    TubePlanes planes;
+    std::string coordinates;
+  };
+  std::optional<Counted> counted;
 
   // Where a solve of this problem may start; null: nowhere near.
   [[nodiscard]] const TubeSolution* start_for(const TubeProblem& problem) const {
