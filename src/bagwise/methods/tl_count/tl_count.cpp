@@ -74,10 +74,13 @@ Posed pose(Tasks tasks, const TlCountOptions& options, const Scaling& scaling) {
   return out;
 }
 
-// The planes of TL-LLP that shares as much, at a cost of its own.
+// The planes of TL-LLP that shares as much. Its cost is that of InvCal at C = 2, whatever lambda is: what one
+// task would pay is C (1 + lambda)/lambda.
 Result<TubePlanes> tl_llp_planes(Tasks tasks, const TlCountOptions& options, const Scaling& scaling,
                                  const Context& context) {
+  constexpr double kCost = 2;
   TlLlpOptions start;
+  start.C = kCost * options.lambda / (1 + options.lambda);
   for (double& cost : start.C_source = options.C_source) cost *= start.C / options.C;
   start.lambda = options.lambda;
   start.lambda_source = options.lambda_source;
@@ -230,6 +233,34 @@ Result<Fit> fit_tl_count(Tasks tasks, const TlCountOptions& options, const Conte
   return fit;
 }
 
+namespace {
+
+// Settings by what one task alone would pay, c = C (1 + lambda)/lambda, so that a path changes how well bags
+// are fitted and not how much is shared. Sources at three tenths of the target's cost; lambda 1e-6 is no
+// transfer at all.
+std::vector<SettingsPath> tl_count_grid(std::size_t sources) {
+  constexpr double kNoTransfer = 1e-6;
+  constexpr double kSourceCost = 0.3, kSourceLambda = 10;
+  const auto text = [](double v) { return to_text(OptionValue(v)); };
+  std::vector<double> lambdas = {kNoTransfer};
+  if (sources > 0) lambdas.insert(lambdas.end(), {0.1, 1.0});
+  std::vector<SettingsPath> out;
+  for (const double lambda : lambdas) {
+    SettingsPath path;
+    for (const double paid : powers_of_two(0, 8, 2)) {
+      const double cost = paid * lambda / (1 + lambda);
+      path.push_back({{"C", text(cost)}, {"lambda", text(lambda)}});
+      if (sources == 0) continue;
+      path.back()["C-source"] = text(kSourceCost * cost);
+      path.back()["lambda-source"] = text(kSourceLambda * lambda);
+    }
+    out.push_back(std::move(path));
+  }
+  return out;
+}
+
+}  // namespace
+
 Method tl_count_method() {
   return make_method<TlCountOptions>({
       .name = "tl-count",
@@ -238,7 +269,11 @@ Method tl_count_method() {
       .fit = fit_tl_count,
       .check = check_kernel,
       .needs_instances = [](const TlCountOptions&) { return true; },
-      .learns_alone = [](const TlCountOptions& options) { return options.lambda <= 1e-6; },
+      .default_grid = tl_count_grid,
+      .learns_alone =
+          [](const TlCountOptions& options) {
+            return nothing_is_shared(options.lambda, options.lambda_source);
+          },
   });
 }
 
