@@ -66,6 +66,10 @@ double BagCount::operator()(std::span<const double> f, const CountSeen& seen, st
 
 double BagCount::exact(std::span<const double> f, const CountSeen& seen, std::span<double> slope) {
   const std::size_t rows = f.size();
+  if (rows == 0) {  // has 0 positives, whatever was seen
+    const double off = seen.deviation == 0 ? 0 : seen.positives / seen.deviation;
+    return off * off / 2;
+  }
   if (seen.deviation == 0 && (seen.positives <= 0 || seen.positives >= static_cast<double>(rows))) {
     const bool none = seen.positives <= 0;
     double nll = 0;

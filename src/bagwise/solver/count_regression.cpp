@@ -149,6 +149,12 @@ Line::Value search(Line& line, const Line::Value& zero) {
   return zero;
 }
 
+bool finite(const TubePlanes& planes) {
+  const auto is_finite = [](const Vector& v) { return v.allFinite(); };
+  return is_finite(planes.shared) && std::all_of(planes.own.begin(), planes.own.end(), is_finite) &&
+         std::all_of(planes.bias.begin(), planes.bias.end(), [](double b) { return std::isfinite(b); });
+}
+
 }  // namespace
 
 double count_objective(const CountProblem& problem, const TubePlanes& planes, unsigned threads) {
@@ -178,7 +184,9 @@ CountSolution solve_counts(const CountProblem& problem, const TubePlanes& start,
   out.termination = Termination::kNumericalFault;
   Memory memory;
   memory.reset(rows.diagonal());
-  if (std::isfinite(now.value) && now.gradient.allFinite()) out.termination = Termination::kIterationLimit;
+  // Squares of features may overflow where their sums do not.
+  if (std::isfinite(now.value) && now.gradient.allFinite() && rows.diagonal().allFinite())
+    out.termination = Termination::kIterationLimit;
   while (out.termination == Termination::kIterationLimit) {
     Vector direction = -memory.times(now.gradient);
     double slope = now.gradient.dot(direction);
@@ -212,6 +220,7 @@ CountSolution solve_counts(const CountProblem& problem, const TubePlanes& start,
     }
   }
   out.planes = rows.to_planes(now.z);
+  if (!finite(out.planes)) out.termination = Termination::kNumericalFault;
   out.objective = now.value;
   out.passes = rows.passes();
   return out;
