@@ -17,7 +17,7 @@ double phi(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
 }  // namespace
 
-Dataset clustered_rows(Clusters clusters, std::size_t rows, std::size_t features, Rng& rng) {
+Dataset clustered_rows(Clusters clusters, bool white, std::size_t rows, std::size_t features, Rng& rng) {
   Dataset out;
   DenseRows values(rows, features);
   for (std::size_t j = 0; j < features; ++j) out.feature_names.push_back(fmt::format("x{}", j + 1));
@@ -29,6 +29,7 @@ Dataset clustered_rows(Clusters clusters, std::size_t rows, std::size_t features
     values(i, 1) = clusters == Clusters::kAcross ? values(i, 1) + kShift * other : kDeviation * values(i, 1);
     const bool positive =
         clusters == Clusters::kClasses ? side > 0 : rng.uniform() < phi(kSlope * values(i, 0));
+    for (std::size_t j = 0; white && j < 2; ++j) values(i, j) /= kDeviation;
     out.labels.push_back(positive ? 1 : -1);
   }
   out.features = std::move(values);

@@ -2,7 +2,7 @@
 //
 // usage: bench_count_study presets KIND PRESET BAG_SIZE FIRST_SEED LAST_SEED [ARMS]
 //        bench_count_study tables SOURCE.csv TARGET.csv NAME BAG_SIZE FIRST_FOLD LAST_FOLD [ARMS]
-//        bench_count_study clusters BAG_SIZE FIRST_SEED LAST_SEED
+//        bench_count_study clusters BAG_SIZE FIRST_SEED LAST_SEED [ARMS]
 //
 // One CSV line per cell and arm: data,bag_size,seed,arm,accuracy. Every arm is what `bagwise tune` gives with
 // its defaults; ARMS are names of arms with commas between them, all if there are none.
@@ -70,25 +70,6 @@ void run(const std::string& data, std::size_t size, std::uint64_t seed, const Ce
   }
 }
 
-// Rows with clusters or without, learnt from the target alone.
-void clusters(std::size_t size, std::uint64_t first, std::uint64_t last) {
-  constexpr std::size_t kRows = 640, kFeatures = 20, kTestRows = 4000;
-  const std::vector<StudyArm> arms = {{"inv-cal/none", {{"inv-cal", "none"}}},
-                                      {"alter-psvm/none", {{"alter-psvm", "none"}}},
-                                      {"tl-count/none", {{"tl-count", "none"}}}};
-  const std::pair<const char*, Clusters> kinds[] = {
-      {"classes", Clusters::kClasses}, {"none", Clusters::kNone}, {"across", Clusters::kAcross}};
-  for (const auto& [name, kind] : kinds) {
-    for (std::uint64_t seed = first; seed <= last; ++seed) {
-      Rng rng(seed, size);
-      Cell cell;
-      cell.target = in_bags(clustered_rows(kind, kRows, kFeatures, rng), size, rng);
-      cell.test = clustered_rows(kind, kTestRows, kFeatures, rng);
-      run(fmt::format("clusters-{}", name), size, seed, cell, arms);
-    }
-  }
-}
-
 std::vector<StudyArm> arms_named(const std::string& names) {
   std::vector<StudyArm> out;
   for (StudyArm& arm : study_arms()) {
@@ -96,6 +77,31 @@ std::vector<StudyArm> arms_named(const std::string& names) {
       out.push_back(std::move(arm));
   }
   return out;
+}
+
+// Rows with clusters or without, learnt from the target alone.
+void clusters(std::size_t size, std::uint64_t first, std::uint64_t last, const std::string& names) {
+  constexpr std::size_t kRows = 640, kFeatures = 20, kTestRows = 4000;
+  const std::vector<StudyArm> arms = arms_named(names);
+  struct Kind {
+    const char* name;
+    Clusters clusters;
+    bool white;
+  };
+  const Kind kinds[] = {{"classes", Clusters::kClasses, false},
+                        {"none", Clusters::kNone, false},
+                        {"across", Clusters::kAcross, false},
+                        {"classes-white", Clusters::kClasses, true},
+                        {"none-white", Clusters::kNone, true}};
+  for (const Kind& kind : kinds) {
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
+      Rng rng(seed, size);
+      Cell cell;
+      cell.target = in_bags(clustered_rows(kind.clusters, kind.white, kRows, kFeatures, rng), size, rng);
+      cell.test = clustered_rows(kind.clusters, kind.white, kTestRows, kFeatures, rng);
+      run(fmt::format("clusters-{}", kind.name), size, seed, cell, arms);
+    }
+  }
 }
 
 }  // namespace
@@ -120,14 +126,15 @@ int main(int argc, char** argv) {
       run(a[3], size, fold, pair.cell(size, fold), arms);
     return 0;
   }
-  if (what == "clusters" && a.size() == 4) {
-    clusters(std::stoul(a[1]), std::stoul(a[2]), std::stoul(a[3]));
+  if (what == "clusters" && (a.size() == 4 || a.size() == 5)) {
+    clusters(std::stoul(a[1]), std::stoul(a[2]), std::stoul(a[3]),
+             a.size() == 5 ? a[4] : "inv-cal/none,inv-cal/pca,alter-psvm/none,tl-count/none,tl-count/pca");
     return 0;
   }
   std::fputs(
       "usage: bench_count_study presets KIND PRESET BAG_SIZE FIRST_SEED LAST_SEED [ARMS]\n"
       "       bench_count_study tables SOURCE.csv TARGET.csv NAME BAG_SIZE FIRST_FOLD LAST_FOLD [ARMS]\n"
-      "       bench_count_study clusters BAG_SIZE FIRST_SEED LAST_SEED\n",
+      "       bench_count_study clusters BAG_SIZE FIRST_SEED LAST_SEED [ARMS]\n",
       stderr);
   return 2;
 }

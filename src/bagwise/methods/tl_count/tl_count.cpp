@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <list>
 #include <utility>
 
@@ -103,6 +104,23 @@ Result<TubePlanes> tl_llp_planes(Tasks tasks, const TlCountOptions& options, con
   return out;
 }
 
+// Every row has the odds of its task's share.
+TubePlanes flat_planes(Tasks tasks) {
+  TubePlanes out;
+  out.shared = Vector::Zero(static_cast<Eigen::Index>(tasks.back().reduced.sums.features()));
+  for (const TrainingTask& task : tasks) {
+    double rows = 0, positives = 0;
+    for (std::size_t k = 0; k < task.reduced.bags.size(); ++k) {
+      const auto size = static_cast<double>(task.reduced.sums.count(k));
+      rows += size;
+      positives += size * task.reduced.bags.proportions[k];
+    }
+    out.own.push_back(out.shared);
+    out.bias.push_back(std::log((positives + 1) / (rows - positives + 1)));
+  }
+  return out;
+}
+
 // Per task its bags, each with its mean probability less its share.
 std::vector<TaskReport> report_tasks(Tasks tasks, const Model& model, unsigned threads,
                                      std::vector<std::string>& warnings) {
@@ -153,17 +171,20 @@ Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling
                        const Context& context) {
   const Stopwatch watch;
   const Posed posed = pose(tasks, options, scaling);
+  CountOptions how{options.tolerance, options.max_steps, false, context.threads};
   TubePlanes start;
   if (context.path != nullptr && context.path->counted) {
     start = *context.path->counted;
-  } else {
+  } else if (options.init == CountStart::kTlLlp) {
     auto planes = tl_llp_planes(tasks, options, scaling, context);
     if (!planes) return planes.error();
     start = std::move(*planes);
+  } else {
+    start = flat_planes(tasks);
+    how.anneal = true;
   }
   Fit fit;
   fit.first_solve_seconds = watch.seconds();
-  CountOptions how{options.tolerance, options.max_steps, context.threads};
   if (context.path != nullptr) how.tolerance = std::max(how.tolerance, kPathTolerance);
   const CountSolution solution = solve_counts(posed.problem, start, how, context.observer);
   std::vector<const ReducedBags*> all;
@@ -247,7 +268,7 @@ std::vector<SettingsPath> tl_count_grid(std::size_t sources) {
   std::vector<SettingsPath> out;
   for (const double lambda : lambdas) {
     SettingsPath path;
-    for (const double paid : powers_of_two(0, 8, 2)) {
+    for (const double paid : powers_of_two(-4, 8, 2)) {
       const double cost = paid * lambda / (1 + lambda);
       path.push_back({{"C", text(cost)}, {"lambda", text(lambda)}});
       if (sources == 0) continue;
