@@ -401,13 +401,6 @@ Result<int> run(const Arguments& arguments) {
   return tuned->fit.model.training.termination == "converged" ? 0 : 1;
 }
 
-template <class E>
-std::vector<std::string> choices_of() {
-  std::vector<std::string> out;
-  for (const auto& entry : names(E{})) out.emplace_back(entry.first);
-  return out;
-}
-
 }  // namespace
 
 Command tune_command() {

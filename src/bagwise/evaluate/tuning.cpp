@@ -230,13 +230,6 @@ void combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const 
   if (options.combine == Combine::kPlane) out.fit.model.committee.reset();
 }
 
-std::string name_of(auto value) {
-  for (const auto& [name, known] : names(value)) {
-    if (known == value) return std::string(name);
-  }
-  return {};
-}
-
 // The report of a model that no single solve gave.
 void report_combined(const BaggedData& target, const Context& context, Tuned& out) {
   Model& model = out.fit.model;
