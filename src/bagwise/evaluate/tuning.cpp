@@ -298,7 +298,7 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
   if (options.combine == Combine::kBest) {
     OptionTexts setting = best.setting;
     if (arm.metric != "none") setting["metric"] = arm.metric;
-    auto fit = arm.method->fit(arm.method->uses_sources ? tasks : tasks.last(1), setting, context);
+    auto fit = arm.method->fit(tasks_for(*arm.method, setting, tasks), setting, context);
     if (!fit) return fit.error();
     out.fit = std::move(*fit);
   } else {
