@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "bagwise/methods/bag_labels.h"
@@ -21,6 +22,7 @@ struct PathState {
     Labels labels;
     SvmSolution machine;
     double cost = 0;
+    std::string init;  // the option of that name: where the labels come from in the end
   };
   std::optional<Labelled> labelled;
 

@@ -23,4 +23,9 @@ const Method* find_method(std::string_view name) {
   return found == methods().end() ? nullptr : &*found;
 }
 
+std::span<const TrainingTask> tasks_for(const Method& method, const OptionTexts& options,
+                                        std::span<const TrainingTask> tasks) {
+  return method.check_sources(options) ? tasks : tasks.last(1);
+}
+
 }  // namespace bagwise
