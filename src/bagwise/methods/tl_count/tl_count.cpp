@@ -167,14 +167,25 @@ TrainingReport report_of(const CountSolution& solution, const TlCountOptions& op
 // On a path steps end when they no longer matter for choosing among settings.
 constexpr double kPathTolerance = 1e-4;
 
+// Planes found in one space are no start in another.
+std::string coordinates_of(Tasks tasks, const TlCountOptions& options, const Scaling& scaling) {
+  return fmt::format("{} features of {} tasks, scale {} {}, kernel {} {} {} {}",
+                     tasks.back().reduced.sums.features(), tasks.size(), static_cast<int>(options.scale),
+                     scaling.kind, static_cast<int>(options.kernel), options.gamma.value_or(0),
+                     options.degree, options.nystrom);
+}
+
 Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling& scaling,
                        const Context& context) {
   const Stopwatch watch;
   const Posed posed = pose(tasks, options, scaling);
   CountOptions how{options.tolerance, options.max_steps, false, context.threads};
   TubePlanes start;
-  if (context.path != nullptr && context.path->counted) {
-    start = *context.path->counted;
+  const std::string coordinates = coordinates_of(tasks, options, scaling);
+  // On a path costs rise on from where the last setting left them.
+  const auto* last = context.path != nullptr && context.path->counted ? &*context.path->counted : nullptr;
+  if (last != nullptr && last->coordinates == coordinates && last->cost <= options.C) {
+    start = last->planes;
   } else if (options.init == CountStart::kTlLlp) {
     auto planes = tl_llp_planes(tasks, options, scaling, context);
     if (!planes) return planes.error();
@@ -190,7 +201,7 @@ Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling
   std::vector<const ReducedBags*> all;
   for (const TrainingTask& task : tasks) all.push_back(&task.reduced);
   if (solution.termination == Termination::kNumericalFault) return overflow_error(all);
-  if (context.path != nullptr) context.path->counted = solution.planes;
+  if (context.path != nullptr) context.path->counted = {solution.planes, options.C, coordinates};
   fit.solve_seconds = watch.seconds();
 
   Model& model = fit.model;
@@ -204,10 +215,10 @@ Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling
     model.tasks.push_back({tasks[t].name, {w.data(), w.data() + w.size()}, planes.bias[t], {}});
   }
   model.shared_weights = {planes.shared.data(), planes.shared.data() + planes.shared.size()};
-  if (auto checked = check_finite(model, all); !checked) return checked.error();
   model.training = report_of(solution, options, tasks.back().reduced, context.seed);
   model.training.tasks = report_tasks(tasks, model, context.threads, model.training.warnings);
   report_planes(products_of(planes), model.training);
+  if (auto checked = check_finite(model, all); !checked) return checked.error();
   return fit;
 }
 
