@@ -66,11 +66,10 @@ Method make_method(const MethodParts<Options>& parts) {
   out.check = [parts](const OptionTexts& texts) -> Result<void> {
     const auto options = parse_entry_options<Options>(texts);
     if (!options) return options.error();
-    if (parts.check != nullptr) {
-      if (auto checked = parts.check(options->own); !checked) return checked;
+    if (options->common.metric != MetricKind::kNone) {
+      if (auto checked = check_metric_options(option_values(options->own)); !checked) return checked;
     }
-    if (options->common.metric == MetricKind::kNone) return {};
-    return check_metric_options(option_values(options->own));
+    return parts.check != nullptr ? parts.check(options->own) : Result<void>();
   };
   out.needs_instances = [needs_rows](const OptionTexts& texts) {
     const auto options = parse_entry_options<Options>(texts);
