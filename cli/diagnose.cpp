@@ -57,10 +57,12 @@ Result<int> run_diagnose(const Arguments& arguments) {
   if (!method) return method.error();
   const auto files = task_files(arguments, **method);
   if (!files) return files.error();
-  if (model && model->tasks.size() != files->size()) {
+  if (model && !may_be_of(*model, files->size())) {
+    const std::size_t sources = model->tasks.size() - 1;
     return Error{fmt::format("was trained with {} and {} given; expected the data it was trained on",
-                             model->tasks.size() == 1 ? "no source"
-                                                      : fmt::format("{} source(s)", model->tasks.size() - 1),
+                             sources > 0          ? fmt::format("{} source(s)", sources)
+                             : files->size() == 1 ? "sources"
+                                                  : "no source",
                              files->size() == 1 ? "none is" : fmt::format("{} are", files->size() - 1)),
                  model_file};
   }

@@ -74,6 +74,8 @@ Result<int> run_train(const Arguments& arguments) {
   if (!options) return options.error();
   const auto files = task_files(arguments, **method);
   if (!files) return files.error();
+  if (auto checked = (*method)->check_sources(*options); files->size() > 1 && !checked)
+    return told_by(**method, checked.error(), files->back().table);
   const std::string output = arguments.text("output");
   if (auto checked = check_outputs({output}, input_files(*files)); !checked) return checked.error();
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)

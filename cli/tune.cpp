@@ -160,6 +160,19 @@ Result<std::vector<Arm>> make_arms(const Arguments& arguments, const std::vector
   return arms;
 }
 
+// That sources are of use to one setting at least; else what the first has against them.
+Result<void> check_sources_used(const std::vector<Arm>& arms) {
+  Result<void> first;
+  for (const Arm& arm : arms) {
+    for (const OptionTexts& setting : settings_of(arm.paths)) {
+      auto checked = arm.method->check_sources(setting);
+      if (checked) return {};
+      if (first) first = std::move(checked);
+    }
+  }
+  return first;
+}
+
 TuneOptions tune_options(const Arguments& arguments) {
   TuneOptions out;
   out.folds = arguments.whole("folds");
@@ -309,6 +322,8 @@ Result<int> run_tune(const Arguments& arguments) {
   if (!arms) return arms.error();
   const auto files = task_files(arguments, asked);
   if (!files) return files.error();
+  if (auto checked = check_sources_used(*arms); files->size() > 1 && !checked)
+    return told_by(asked, checked.error(), files->back().table);
   const std::string output = arguments.text("output");
   std::vector<std::string> inputs = input_files(*files);
   if (arguments.has("grid")) inputs.push_back(arguments.text("grid"));
@@ -399,13 +414,6 @@ Result<int> run_tune(const Arguments& arguments) {
     print(tuned_text(*tuned, *arms, seconds, output));
   }
   return tuned->fit.model.training.termination == "converged" ? 0 : 1;
-}
-
-template <class E>
-std::vector<std::string> choices_of() {
-  std::vector<std::string> out;
-  for (const auto& entry : names(E{})) out.emplace_back(entry.first);
-  return out;
 }
 
 }  // namespace

@@ -312,10 +312,21 @@ Estimate bootstrap_mean(std::span<const double> values, std::size_t draws, Rng& 
   return {sum.value() / n, central_interval(std::move(means), kConfidence)};
 }
 
+bool may_be_of(const Model& model, std::size_t tasks) {
+  const auto& starts = model.training.starts;
+  const bool from_tl_llp =
+      std::ranges::any_of(starts, [](const StartReport& start) { return start.init == "tl-llp"; });
+  if (!from_tl_llp) return model.tasks.size() == tasks;
+  // Beside random starts tl-llp's is there only if there are sources; asked for, it may have none.
+  const bool asked =
+      std::ranges::all_of(starts, [](const StartReport& start) { return start.init == "tl-llp"; });
+  return asked || tasks > 1;
+}
+
 Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const TrainingTask> tasks,
                                       const ModelDiagnosisOptions& options, const Observer& observer) {
   assert(!tasks.empty() && tasks.back().rows != nullptr);
-  if (model.tasks.size() != tasks.size()) {
+  if (!may_be_of(model, tasks.size())) {
     return Error{fmt::format("the model has {} tasks and the data {}; expected the tasks it was trained on",
                              model.tasks.size(), tasks.size())};
   }

@@ -230,13 +230,6 @@ void combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const 
   if (options.combine == Combine::kPlane) out.fit.model.committee.reset();
 }
 
-std::string name_of(auto value) {
-  for (const auto& [name, known] : names(value)) {
-    if (known == value) return std::string(name);
-  }
-  return {};
-}
-
 // The report of a model that no single solve gave.
 void report_combined(const BaggedData& target, const Context& context, Tuned& out) {
   Model& model = out.fit.model;
@@ -305,7 +298,7 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
   if (options.combine == Combine::kBest) {
     OptionTexts setting = best.setting;
     if (arm.metric != "none") setting["metric"] = arm.metric;
-    auto fit = arm.method->fit(arm.method->uses_sources ? tasks : tasks.last(1), setting, context);
+    auto fit = arm.method->fit(tasks_for(*arm.method, setting, tasks), setting, context);
     if (!fit) return fit.error();
     out.fit = std::move(*fit);
   } else {

@@ -69,8 +69,8 @@ struct Tuned {
 std::string full_text(const Arm& arm, const OptionTexts& setting);
 
 // Tasks: sources in order, the target last and with its rows (all with rows where an arm needs them).
-// Arms that take no sources are given the target alone. Errors: fewer bags than folds, faults of a grid or of
-// a fit, `average` or `plane` of kernel models, a stop.
+// Settings that take no sources are given the target alone. Errors: fewer bags than folds, faults of a grid
+// or of a fit, `average` or `plane` of kernel models, a stop.
 Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& arms,
                    const TuneOptions& options, const Context& context, const Memory& memory = {});
 

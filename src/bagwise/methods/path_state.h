@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "bagwise/methods/bag_labels.h"
@@ -21,8 +22,18 @@ struct PathState {
     Labels labels;
     SvmSolution machine;
     double cost = 0;
+    std::string init;  // the option of that name: where the labels come from in the end
   };
   std::optional<Labelled> labelled;
+
+  // Of tl-count: its planes, found at this cost, and the scaling and kernel in whose coordinates they are
+  // planes.
+  struct Counted {
+    TubePlanes planes;
+    double cost = 0;
+    std::string coordinates;
+  };
+  std::optional<Counted> counted;
 
   // Where a solve of this problem may start; null: nowhere near.
   [[nodiscard]] const TubeSolution* start_for(const TubeProblem& problem) const {
