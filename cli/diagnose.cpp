@@ -41,7 +41,7 @@ Result<const Method*> method_of(const std::optional<Model>& model, const std::st
   return Error{fmt::format("there is no method \"{}\" in this program", model->method), file};
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_diagnose(const Arguments& arguments) {
   std::optional<Model> model;
   const std::string model_file = arguments.text("model");
   if (arguments.has("model")) {
@@ -162,7 +162,7 @@ Command diagnose_command() {
           "estimate of the accuracy on\nsingle rows from held-out bags, intervals of the weights. Verdicts "
           "come first. Labels are never read.",
           std::move(options),
-          run};
+          run_diagnose};
 }
 
 }  // namespace bagwise::cli

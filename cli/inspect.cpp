@@ -125,7 +125,7 @@ std::string committee_text(const Committee& committee, std::size_t top) {
   return out + table.text(2);
 }
 
-std::string as_json(const Model& model, std::size_t top) {
+std::string model_json(const Model& model, std::size_t top) {
   Json out = {{"format_version", kModelFormatVersion}, {"method", model.method}};
   out["options"] = to_json(model.options);
   out["features"] = model.features.size();
@@ -198,7 +198,7 @@ std::string training_text(const TrainingReport& report) {
   return out;
 }
 
-std::string as_text(const Model& model, const std::string& file, std::size_t top) {
+std::string model_text(const Model& model, const std::string& file, std::size_t top) {
   std::string out = fmt::format("{}: a model of {}\n\nOptions\n", printable(file), printable(model.method));
   for (const auto& [name, value] : model.options) out += fmt::format("  {:<13}  {}\n", name, to_text(value));
   std::vector<std::string> one_hot;
@@ -231,12 +231,12 @@ std::string as_text(const Model& model, const std::string& file, std::size_t top
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_inspect(const Arguments& arguments) {
   const std::string file = arguments.text("model");
   const auto model = load_model(file);
   if (!model) return model.error();
   const std::size_t top = arguments.whole("top");
-  print(arguments.flag("json") ? as_json(*model, top) : as_text(*model, file, top));
+  print(arguments.flag("json") ? model_json(*model, top) : model_text(*model, file, top));
   return 0;
 }
 
@@ -262,7 +262,7 @@ Command inspect_command() {
         .fallback = "10",
         .kind = Kind::kWhole},
        json_option()},
-      run};
+      run_inspect};
 }
 
 }  // namespace bagwise::cli

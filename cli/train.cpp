@@ -20,7 +20,7 @@
 namespace bagwise::cli {
 namespace {
 
-std::string as_json(const Model& model, const Seconds& seconds, const std::string& output) {
+std::string fit_json(const Model& model, const Seconds& seconds, const std::string& output) {
   Json out;
   out["method"] = model.method;
   out.update(to_json(model.training));
@@ -33,7 +33,7 @@ std::string as_json(const Model& model, const Seconds& seconds, const std::strin
   return to_text(out, 2) + "\n";
 }
 
-std::string as_text(const Model& model, const Seconds& seconds, const std::string& output) {
+std::string fit_text(const Model& model, const Seconds& seconds, const std::string& output) {
   const TrainingReport& report = model.training;
   std::string out =
       fmt::format("{}: {} in {}, {}\n\n", model.method, count_of(report.instances, "instance", "instances"),
@@ -65,7 +65,7 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_train(const Arguments& arguments) {
   Stopwatch total;
   Seconds seconds;
   const auto method = method_called(arguments.text("method"));
@@ -110,9 +110,9 @@ Result<int> run(const Arguments& arguments) {
   seconds.total = total.seconds();
   const Model& model = fit->model;
   if (arguments.flag("json")) {
-    print(as_json(model, seconds, output));
+    print(fit_json(model, seconds, output));
   } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
-    print(as_text(model, seconds, output));
+    print(fit_text(model, seconds, output));
   }
   if (model.training.termination == "converged") return 0;
   const auto& warnings = model.training.warnings;
@@ -162,7 +162,7 @@ Command train_command() {
       "Ctrl-C\n"
       "stops cleanly and writes nothing. A --X-source is given once for all sources or once per source.",
       std::move(options),
-      run};
+      run_train};
 }
 
 }  // namespace bagwise::cli

@@ -208,8 +208,8 @@ double share_of(const Committee& committee, const Arm& arm) {
   return out;
 }
 
-std::string as_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
-                    const std::string& output) {
+std::string tuned_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
+                       const std::string& output) {
   const Model& model = tuned.fit.model;
   Json out;
   out["method"] = model.method;
@@ -253,8 +253,8 @@ std::string combined_text(const Tuned& tuned) {
                      count_of(model.committee->settings.size(), "setting", "settings"));
 }
 
-std::string as_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
-                    const std::string& output) {
+std::string tuned_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
+                       const std::string& output) {
   const Model& model = tuned.fit.model;
   const TrainingReport& report = model.training;
   const Selection& s = *model.selection;
@@ -311,7 +311,7 @@ std::string as_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seco
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_tune(const Arguments& arguments) {
   Stopwatch total;
   Seconds seconds;
   const auto chosen = chosen_methods(arguments);
@@ -409,9 +409,9 @@ Result<int> run(const Arguments& arguments) {
   auto& warnings = tuned->fit.model.training.warnings;
   warnings.insert(warnings.begin(), remarks.begin(), remarks.end());
   if (arguments.flag("json")) {
-    print(as_json(*tuned, *arms, seconds, output));
+    print(tuned_json(*tuned, *arms, seconds, output));
   } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
-    print(as_text(*tuned, *arms, seconds, output));
+    print(tuned_text(*tuned, *arms, seconds, output));
   }
   return tuned->fit.model.training.termination == "converged" ? 0 : 1;
 }
@@ -499,7 +499,7 @@ Command tune_command() {
       "of the method that are given here are the same in every setting. Ctrl-C stops cleanly and keeps what\n"
       "was done beside the model (.tuning): the same command goes on from there.",
       std::move(options),
-      run};
+      run_tune};
 }
 
 }  // namespace bagwise::cli
