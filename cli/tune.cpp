@@ -195,19 +195,6 @@ std::vector<std::size_t> ranked(const Tuned& tuned) {
   return out;
 }
 
-// What one arm has in the combination.
-double share_of(const Committee& committee, const Arm& arm) {
-  double out = 0;
-  for (std::size_t m = 0; m < committee.size(); ++m) {
-    const std::string& setting = committee.settings[committee.setting[m]];
-    const auto metric = setting.find(" metric=");
-    const std::string name = metric == std::string::npos ? "none" : setting.substr(metric + 8);
-    if (setting.substr(0, setting.find(' ')) == arm.method->name && name == arm.metric)
-      out += committee.share[m];
-  }
-  return out;
-}
-
 std::string as_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
                     const std::string& output) {
   const Model& model = tuned.fit.model;
@@ -287,13 +274,10 @@ std::string as_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seco
           std::find_if(order.begin(), order.end(), [&](std::size_t i) { return tuned.tried[i].arm == a; });
       const auto count =
           std::count_if(tuned.tried.begin(), tuned.tried.end(), [&](const Tried& t) { return t.arm == a; });
-      const double part = model.committee                    ? share_of(*model.committee, arms[a])
-                          : tuned.tried[tuned.best].arm == a ? 1
-                                                             : 0;
       table.add({arms[a].metric == "none" ? arms[a].method->name
                                           : fmt::format("{} ({})", arms[a].method->name, arms[a].metric),
-                 fmt::format("{}", count), fmt::format("{:.4g}", tuned.tried[*best].value), share(part),
-                 setting_text(tuned.tried[*best].setting)});
+                 fmt::format("{}", count), fmt::format("{:.4g}", tuned.tried[*best].value),
+                 share(tuned.arm_shares[a]), setting_text(tuned.tried[*best].setting)});
     }
     out += fmt::format("\n{}", table.text(2));
   }

@@ -206,7 +206,10 @@ void combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const 
   const auto weights = setting_weights(states, out.transfer_share, options.tau);
   std::vector<Member> members;
   std::vector<std::string> settings;
+  double total = 0;
   for (std::size_t a = 0; a < states.size(); ++a) {
+    out.arm_shares[a] = std::accumulate(weights[a].begin(), weights[a].end(), 0.0);
+    total += out.arm_shares[a];
     for (std::size_t s = 0; s < weights[a].size(); ++s) {
       if (weights[a][s] == 0) continue;
       auto& outcomes = states[a].outcomes[s];
@@ -218,6 +221,7 @@ void combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const 
       settings.push_back(full_text(arms[a], states[a].tried[s].setting));
     }
   }
+  for (double& share : out.arm_shares) share /= total;
   out.members = members.size();
   set_committee(std::move(members), std::move(settings), out.fit.model);
   if (options.combine == Combine::kPlane) out.fit.model.committee.reset();
@@ -288,7 +292,9 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
   Stopwatch finishing;
   const Tried& best = out.tried[out.best];
   const Arm& arm = arms[best.arm];
+  out.arm_shares.assign(arms.size(), 0.0);
   if (options.combine == Combine::kBest) {
+    out.arm_shares[best.arm] = 1;
     OptionTexts setting = best.setting;
     if (arm.metric != "none") setting["metric"] = arm.metric;
     auto fit = arm.method->fit(tasks_for(*arm.method, setting, tasks), setting, context);

@@ -60,6 +60,7 @@ struct Tuned {
   std::optional<Relatedness> related;  // of the sources, where transfer was in question
   double transfer_share = 0;           // what it made of that
   std::size_t members = 0;             // planes that were combined; 0 for best
+  std::vector<double> arm_shares;      // what each arm has in the model; they add up to 1
   double choose_seconds = 0;           // of the fits on folds, and
   double final_seconds = 0;            // of what came after
 };
