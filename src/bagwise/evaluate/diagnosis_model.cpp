@@ -79,19 +79,6 @@ class Refitter {
   bool rows_ = false;
 };
 
-Result<std::vector<double>> scores_or_error(const Scorer& scorer, const RowsView& rows, unsigned threads) {
-  auto out = scorer.scores(rows, threads);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!std::isfinite(out[i])) {
-      return Error{
-          fmt::format("the score of row {} is not a finite number; expected values near those the "
-                      "model was trained on",
-                      i + 1)};
-    }
-  }
-  return out;
-}
-
 std::vector<double> probabilities_of(const Scorer& scorer, std::span<const double> scores) {
   std::vector<double> out;
   out.reserve(scores.size());
@@ -140,7 +127,7 @@ Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data
       return;
     }
     const Scorer scorer(fit->model, fit->model.tasks.size() - 1);
-    const auto f = scores_or_error(scorer, data.features.view(), 1);
+    const auto f = finite_scores(scorer, data.features.view(), 1);
     if (!f) {
       errors[fold] = f.error();
       return;
@@ -341,7 +328,7 @@ Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const Traini
   out.method = model.method;
   out.task = model.tasks.back().name;
   const Scorer scorer(model, model.tasks.size() - 1);
-  const auto f = scores_or_error(scorer, data.features.view(), options.threads);
+  const auto f = finite_scores(scorer, data.features.view(), options.threads);
   if (!f) return f.error();
   const auto probabilities = probabilities_of(scorer, *f);
   out.bags = fit_by_bag(data, *f, probabilities);
