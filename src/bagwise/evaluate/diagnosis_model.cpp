@@ -15,6 +15,7 @@
 #include "bagwise/evaluate/poisson_binomial.h"
 #include "bagwise/linalg/compensated.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/plane_weights.h"
 #include "bagwise/methods/scorer.h"
 
 namespace bagwise {
@@ -173,23 +174,12 @@ HeldOutDiagnosis judge_held_out(const BaggedData& data, const HeldOutRows& rows,
   return out;
 }
 
-// The features of largest weight on raw values.
-std::vector<std::size_t> order_by_weight(const Plane& plane) {
-  std::vector<std::size_t> order(static_cast<std::size_t>(plane.weights.size()));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto size = [&](std::size_t j) { return std::abs(plane.weights[static_cast<Eigen::Index>(j)]); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-  order.resize(std::min(order.size(), kMostWeights));
-  return order;
-}
-
 Result<BootstrapDiagnosis> draw_weights(const Refitter& refit, const Model& model,
                                         std::span<const TrainingTask> tasks,
                                         const ModelDiagnosisOptions& options, const Observer& observer) {
   const std::size_t target = model.tasks.size() - 1;
   const Plane plane = raw_plane(model, target);
-  const std::vector<std::size_t> features = order_by_weight(plane);
+  const std::vector<std::size_t> features = largest_weights(plane, kMostWeights);
   std::vector<std::vector<double>> drawn(options.draws);
   std::atomic<bool> stopped{false};
   watched_for(options.draws, options.threads, "bootstrap", options.draws, observer,
