@@ -376,10 +376,7 @@ Result<int> run(const Arguments& arguments) {
       }
       return told_by(asked, error, files->back().table);
     }
-    tuned->fit.model.one_hot = split_names(arguments.texts("one-hot"));
-    tuned->fit.model.missing = arguments.text("missing");
-    tuned->fit.model.fill = loaded->back().fill;
-    add_remarks(*loaded, tuned->fit.model.training.warnings);
+    note_tables(arguments, *loaded, tuned->fit.model);
     if (interrupted() != 0) return 0;
     if (auto saved = save_model(output, tuned->fit.model); !saved) return saved.error();
     if (journal && !journal->fault().empty())
@@ -403,12 +400,10 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 Command tune_command() {
-  std::vector<std::string> known;
-  for (const Method& method : methods()) known.push_back(method.name);
   std::vector<Option> options = {
       {.name = "method",
        .value = "M",
-       .help = fmt::format("what to tune: {}, or auto for all of them", fmt::join(known, ", ")),
+       .help = fmt::format("what to tune: {}, or auto for all of them", fmt::join(method_names(), ", ")),
        .group = "Data",
        .required = true},
   };
@@ -469,10 +464,7 @@ Command tune_command() {
            .group = "Choosing",
            .kind = Kind::kChoice,
            .choices = choices_of<Search>()}});
-  append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
-  append(options, feature_options());
-  append(options, column_options());
-  append(options, options_of_methods());
+  append(options, common_options());
   return {
       "tune",
       "choose options on held-out bags, then fit",
