@@ -119,20 +119,15 @@ void warn_if_noise_ignored(const Bags& bags, std::string_view method, std::vecto
   if (noisy == 0) return;
   warnings.insert(
       warnings.begin(),
-      fmt::format("{} of {} proportions are noisy, and {} takes them for exact; inv-cal and tl-llp "
-                  "weigh them by their noise",
+      fmt::format("{} of {} proportions are noisy, and {} takes them for exact; inv-cal, tl-llp and "
+                  "tl-count weigh them by their noise",
                   noisy, bags.size(), method));
 }
 
 Error stopped_error() { return {"stopped before a first model was found"}; }
 
-TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,
-                             std::uint64_t seed) {
+TrainingReport report_of_data(const ReducedBags& data, std::uint64_t seed) {
   TrainingReport out;
-  out.objective = solve.primal;
-  out.dual_objective = solve.dual;
-  out.relative_gap = solve.relative_gap();
-  out.termination = to_string(solve.termination);
   for (std::size_t k = 0; k < data.sums.bags(); ++k) out.instances += data.sums.count(k);
   out.features = data.sums.features();
   out.bags = data.bags.size();
@@ -141,6 +136,16 @@ TrainingReport convex_report(const SolveReport& solve, double gap_asked, const R
   if (std::all_of(p.begin(), p.end(), [](double v) { return v == 0 || v == 1; })) {
     out.warnings.emplace_back("every bag is pure (all its rows of one class): this is supervised data");
   }
+  return out;
+}
+
+TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,
+                             std::uint64_t seed) {
+  TrainingReport out = report_of_data(data, seed);
+  out.objective = solve.primal;
+  out.dual_objective = solve.dual;
+  out.relative_gap = solve.relative_gap();
+  out.termination = to_string(solve.termination);
   if (solve.termination != Termination::kConverged) {
     out.warnings.push_back(fmt::format(
         "the relative gap is {:.3g}, {:.3g} was asked for{}", solve.relative_gap(), gap_asked,

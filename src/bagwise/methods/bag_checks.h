@@ -42,6 +42,9 @@ void warn_if_noise_ignored(const Bags& bags, std::string_view method, std::vecto
 // The error of a fit that an observer stopped before there was any model.
 Error stopped_error();
 
+// A training report of the data alone: its size, and remarks on it.
+TrainingReport report_of_data(const ReducedBags& data, std::uint64_t seed);
+
 // The training report of a convex solve, with remarks on the data and on a gap that was not reached.
 TrainingReport convex_report(const SolveReport& solve, double gap_asked, const ReducedBags& data,
                              std::uint64_t seed);

@@ -1,7 +1,9 @@
 // Fits along paths of settings against single fits, method by method.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <string>
 
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/registry.h"
@@ -94,6 +96,57 @@ TEST_CASE("fit_path: without uncertainty tl-llp's fits are within the gap of sin
     REQUIRE(alone.ok());
     CHECK((*fits)[s].model.training.objective <= alone->model.training.objective * (1 + 1.01 * kPathGap));
     CHECK((*fits)[s].model.training.objective >= alone->model.training.objective * (1 - 1e-8));
+  }
+}
+
+TEST_CASE("fit_path: tl-count's fits end no higher than single ones by more than a path asks for",
+          "[methods][fit_path][tl_count]") {
+  Rng rng(7);
+  const Method& method = *find_method("tl-count");
+  for (int round = 0; round < 6; ++round) {
+    const World world = random_world(rng, 1 + rng.below(3), 2 + rng.below(4), 12);
+    const SettingsPath path = costs({"0.05", "0.2", "1", "4", "1"},
+                                    round % 2 == 0 ? OptionTexts{{"scale", "standard"}} : OptionTexts{});
+    const auto fits = method.fit_path(world.tasks, path, {.threads = 1});
+    REQUIRE(fits.ok());
+    double bags = 0;
+    for (const TrainingTask& task : world.tasks) bags += static_cast<double>(task.reduced.bags.size());
+    int warm_steps = 0, cold_steps = 0;
+    for (std::size_t s = 0; s < path.size(); ++s) {
+      const auto alone = method.fit(world.tasks, path[s], {.threads = 1});
+      REQUIRE(alone.ok());
+      const TrainingReport &warm = (*fits)[s].model.training, &cold = alone->model.training;
+      CAPTURE(round, path[s].at("C"), warm.objective_history, cold.objective_history);
+      const double cost = std::max(std::stod(path[s].at("C")), 0.3) * bags;
+      CHECK(warm.objective <= cold.objective + 20 * 1e-4 * cost);
+      CHECK(std::is_sorted(warm.objective_history.rbegin(), warm.objective_history.rend()));
+      CHECK(warm.termination == "converged");
+      warm_steps += warm.rounds;
+      cold_steps += cold.rounds;
+    }
+    CHECK(warm_steps < cold_steps);
+  }
+}
+
+TEST_CASE("fit_path: tl-count starts anew where a setting has other coordinates",
+          "[methods][fit_path][tl_count]") {
+  Rng rng(8);
+  const Method& method = *find_method("tl-count");
+  const World world = random_world(rng, 2, 3, 12);
+  const SettingsPath path = {{},
+                             {{"scale", "standard"}},
+                             {{"kernel", "rbf"}, {"nystrom", "5"}},
+                             {{"kernel", "rbf"}, {"nystrom", "8"}},
+                             {{"kernel", "rbf"}, {"nystrom", "8"}, {"gamma", "0.01"}},
+                             {{"metric", "pca"}},
+                             {}};
+  const auto fits = method.fit_path(world.tasks, path, {.threads = 1});
+  REQUIRE(fits.ok());
+  for (std::size_t s = 0; s < path.size(); ++s) {
+    const auto alone = method.fit(world.tasks, joined(path[s], {{"tolerance", "0.0001"}}), {.threads = 1});
+    REQUIRE(alone.ok());
+    CAPTURE(s);
+    CHECK((*fits)[s].model.training.objective_history == alone->model.training.objective_history);
   }
 }
 

@@ -21,6 +21,12 @@ namespace {
 constexpr std::size_t kPiece = 256;        // rows mapped at a time
 constexpr std::size_t kPiecesAtOnce = 16;  // and pieces held until they are added up
 
+std::vector<std::string> coordinate_names(const NystromMap& map) {
+  std::vector<std::string> out;
+  for (std::size_t c = 0; c < map.coordinates(); ++c) out.push_back(fmt::format("phi{}", c + 1));
+  return out;
+}
+
 Eigen::Index as_index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 // A number that depends on the entries that are not 0 alone, in their order.
@@ -172,12 +178,23 @@ RowMatrix map_rows(const NystromMap& map, const Scaling& scaling, const RowsView
   return out;
 }
 
+BaggedData map_bags(const NystromMap& map, const Scaling& scaling, const BaggedData& data, unsigned threads) {
+  BaggedData out;
+  out.feature_names = coordinate_names(map);
+  out.bags = data.bags;
+  out.bag_of_row = data.bag_of_row;
+  const RowMatrix phi = map_rows(map, scaling, data.features.view(), threads);
+  DenseRows rows(data.features.rows(), map.coordinates());
+  std::copy_n(phi.data(), phi.size(), rows.row(0).data());
+  out.features = std::move(rows);
+  return out;
+}
+
 ReducedBags reduce_mapped(const NystromMap& map, const Scaling& scaling, const BaggedData& data,
                           std::span<const double> bounds, unsigned threads, const Observer& observer) {
   assert(bounds.empty() || bounds.size() == data.features.rows());
   ReducedBags out;
-  for (std::size_t c = 0; c < map.coordinates(); ++c)
-    out.feature_names.push_back(fmt::format("phi{}", c + 1));
+  out.feature_names = coordinate_names(map);
   out.bags = data.bags;
   out.sums = BagSums(data.bags.size(), map.coordinates());
   out.has_bounds = !bounds.empty();

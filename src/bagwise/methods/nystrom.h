@@ -38,6 +38,10 @@ NystromMap fit_nystrom(const KernelFunction& kernel, std::span<const RowsView> t
 // phi(x) for raw rows, one row each; the same bits whatever the number of threads.
 RowMatrix map_rows(const NystromMap& map, const Scaling& scaling, const RowsView& rows, unsigned threads = 0);
 
+// The rows of a task in the map's coordinates, in bags as before, without bounds.
+BaggedData map_bags(const NystromMap& map, const Scaling& scaling, const BaggedData& data,
+                    unsigned threads = 0);
+
 // Sums per bag of the mapped rows: features are the map's coordinates (moments are not gathered). `bounds`
 // are those of the rows as scaled, one each or none; they become bounds in the kernel's space.
 // In fixed blocks, the same bits whatever the number of threads. An observer that stops leaves out the rest.

@@ -26,6 +26,15 @@ struct PathState {
   };
   std::optional<Labelled> labelled;
 
+  // Of tl-count: its planes, found at this cost, and the scaling and kernel in whose coordinates they are
+  // planes.
+  struct Counted {
+    TubePlanes planes;
+    double cost = 0;
+    std::string coordinates;
+  };
+  std::optional<Counted> counted;
+
   // Where a solve of this problem may start; null: nowhere near.
   [[nodiscard]] const TubeSolution* start_for(const TubeProblem& problem) const {
     const bool fits = last && last->multipliers.above.size() == problem.size() &&

@@ -6,13 +6,14 @@
 #include "bagwise/methods/conv_psvm/conv_psvm.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/mean_map/mean_map.h"
+#include "bagwise/methods/tl_count/tl_count.h"
 #include "bagwise/methods/tl_llp/tl_llp.h"
 
 namespace bagwise {
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> kAll = {tl_llp_method(), inv_cal_method(), mean_map_method(),
-                                           alter_psvm_method(), conv_psvm_method()};
+  static const std::vector<Method> kAll = {tl_llp_method(),     inv_cal_method(),   mean_map_method(),
+                                           alter_psvm_method(), conv_psvm_method(), tl_count_method()};
   return kAll;
 }
 
@@ -24,7 +25,7 @@ const Method* find_method(std::string_view name) {
 
 std::span<const TrainingTask> tasks_for(const Method& method, const OptionTexts& options,
                                         std::span<const TrainingTask> tasks) {
-  return method.check_sources(options) ? tasks : tasks.last(1);
+  return method.check_sources(options) && !method.learns_alone(options) ? tasks : tasks.last(1);
 }
 
 }  // namespace bagwise

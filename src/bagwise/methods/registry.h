@@ -82,7 +82,7 @@ const std::vector<Method>& methods();
 const Method* find_method(std::string_view name);  // null if there is none of that name
 
 // What of the tasks a fit with these options is given: all of them, or the target alone where sources would
-// be an error.
+// be an error or make no difference. Alone it is also seen in a metric of its own.
 std::span<const TrainingTask> tasks_for(const Method& method, const OptionTexts& options,
                                         std::span<const TrainingTask> tasks);
 

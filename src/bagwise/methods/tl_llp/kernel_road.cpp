@@ -11,6 +11,7 @@
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/kernel_shifts.h"
+#include "bagwise/methods/per_source.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/methods/tl_llp/roads.h"
 

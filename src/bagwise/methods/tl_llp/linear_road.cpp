@@ -7,6 +7,7 @@
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
+#include "bagwise/methods/per_source.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/methods/tl_llp/roads.h"
 
@@ -16,8 +17,8 @@ UncertainTube tl_llp_problem(std::span<const ReducedBags* const> tasks, const De
                              const Scaling& scaling, const TlLlpOptions& o) {
   UncertainTube out;
   out.problem.rows = means.view();
-  out.problem.lambda = tl_llp::per_task(o.lambda_source, o.lambda, tasks.size());
-  const auto cost = tl_llp::per_task(o.C_source, o.C, tasks.size());
+  out.problem.lambda = per_task(o.lambda_source, o.lambda, tasks.size());
+  const auto cost = per_task(o.C_source, o.C, tasks.size());
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     append_bags(*tasks[t], {o.epsilon, o.tube, o.clip, o.bag_weight}, cost[t], static_cast<std::uint32_t>(t),
                 out.problem);

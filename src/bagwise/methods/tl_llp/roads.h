@@ -21,9 +21,6 @@ Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, co
 Result<Fit> fit_with_kernel(const Prepared& prepared, const TlLlpOptions& options, const Context& context);
 Result<Fit> fit_with_landmarks(const Prepared& given, const TlLlpOptions& options, const Context& context);
 
-// One value for all sources or one for each, then the target's.
-std::vector<double> per_task(const std::vector<double>& sources, double target, std::size_t tasks);
-
 // The bound of a row, and the mean bound of a bag's rows.
 double bound_of_row(const BaggedData& data, std::size_t row, const TlLlpOptions& options);
 double bound_of_bag(const ReducedBags& data, std::size_t bag, const TlLlpOptions& options);

@@ -9,17 +9,11 @@
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/grids.h"
 #include "bagwise/methods/method_entry.h"
+#include "bagwise/methods/per_source.h"
 #include "bagwise/methods/tl_llp/roads.h"
 
 namespace bagwise {
 namespace {
-
-Result<void> check_counts(const char* option, const std::vector<double>& values, std::size_t sources) {
-  if (values.size() == 1 || values.size() == sources) return {};
-  return Error{fmt::format("{} = {} has {} values, but there {}; expected one for all, or one per source",
-                           option, fmt::join(values, ","), values.size(),
-                           sources == 1 ? "is 1 source" : fmt::format("are {} sources", sources))};
-}
 
 Result<void> check_options(std::span<const TrainingTask> tasks, const TlLlpOptions& options) {
   if (const auto faults = validate(options); !faults.empty())
@@ -30,8 +24,9 @@ Result<void> check_options(std::span<const TrainingTask> tasks, const TlLlpOptio
                              options.nystrom)};
   }
   const std::size_t sources = tasks.size() - 1;
-  if (auto checked = check_counts("C-source", options.C_source, sources); !checked) return checked;
-  if (auto checked = check_counts("lambda-source", options.lambda_source, sources); !checked) return checked;
+  if (auto checked = check_per_source("C-source", options.C_source, sources); !checked) return checked;
+  if (auto checked = check_per_source("lambda-source", options.lambda_source, sources); !checked)
+    return checked;
   for (const TrainingTask& task : tasks) {
     if (!options.delta || !task.reduced.has_bounds) continue;
     return Error{fmt::format("delta = {} is given, but the {} has a delta column{}; expected one of the two",
@@ -98,12 +93,6 @@ void warn_of_end(const RoundsCourse& rounds, const TlLlpOptions& options,
 }  // namespace
 
 namespace tl_llp {
-
-std::vector<double> per_task(const std::vector<double>& sources, double target, std::size_t tasks) {
-  std::vector<double> out(tasks, target);
-  for (std::size_t t = 0; t + 1 < tasks; ++t) out[t] = sources.size() == 1 ? sources[0] : sources[t];
-  return out;
-}
 
 double bound_of_row(const BaggedData& data, std::size_t row, const TlLlpOptions& options) {
   if (options.uncertainty == Uncertainty::kOff) return 0;
@@ -223,13 +212,9 @@ Method tl_llp_method() {
             return options.uncertainty == Uncertainty::kLiteral || options.kernel != KernelKind::kLinear;
           },
       .default_grid = tl_llp_grid,
-      // As far as the last digits of accuracy go: planes are within about lambda of the target's own.
       .learns_alone =
           [](const TlLlpOptions& options) {
-            constexpr double kTiny = 1e-3;
-            return options.lambda <= kTiny &&
-                   std::all_of(options.lambda_source.begin(), options.lambda_source.end(),
-                               [](double lambda) { return lambda <= kTiny; });
+            return nothing_is_shared(options.lambda, options.lambda_source);
           },
   });
 }
