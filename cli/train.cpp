@@ -96,10 +96,7 @@ Result<int> run_train(const Arguments& arguments) {
                          {.seed = arguments.whole("seed"), .threads = threads, .observer = bar.observer()});
     if (!fit && interrupted() != 0) return 0;
     if (!fit) return told_by(**method, fit.error(), files->back().table);
-    fit->model.one_hot = split_names(arguments.texts("one-hot"));
-    fit->model.missing = arguments.text("missing");
-    fit->model.fill = tasks->back().fill;
-    add_remarks(*tasks, fit->model.training.warnings);
+    note_tables(arguments, *tasks, fit->model);
     if (by_bags) recalibrate(fit->model, seen, threads);
   }
   if (interrupted() != 0) return 0;  // main turns this into the signal's status; nothing is written
@@ -129,12 +126,10 @@ Result<int> run_train(const Arguments& arguments) {
 }  // namespace
 
 Command train_command() {
-  std::vector<std::string> names;
-  for (const Method& method : methods()) names.push_back(method.name);
   std::vector<Option> options = {
       {.name = "method",
        .value = "M",
-       .help = fmt::format("how to learn: {}", fmt::join(names, ", ")),
+       .help = fmt::format("how to learn: {}", fmt::join(method_names(), ", ")),
        .group = "Data",
        .required = true},
   };
@@ -147,10 +142,7 @@ Command train_command() {
                      .group = "Data",
                      .kind = Kind::kChoice,
                      .choices = {"none", "bags"}});
-  append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
-  append(options, feature_options());
-  append(options, column_options());
-  append(options, options_of_methods());
+  append(options, common_options());
   return {
       "train",
       "fit a model to bags and their proportions",

@@ -195,19 +195,6 @@ std::vector<std::size_t> ranked(const Tuned& tuned) {
   return out;
 }
 
-// What one arm has in the combination.
-double share_of(const Committee& committee, const Arm& arm) {
-  double out = 0;
-  for (std::size_t m = 0; m < committee.size(); ++m) {
-    const std::string& setting = committee.settings[committee.setting[m]];
-    const auto metric = setting.find(" metric=");
-    const std::string name = metric == std::string::npos ? "none" : setting.substr(metric + 8);
-    if (setting.substr(0, setting.find(' ')) == arm.method->name && name == arm.metric)
-      out += committee.share[m];
-  }
-  return out;
-}
-
 std::string tuned_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
                        const std::string& output) {
   const Model& model = tuned.fit.model;
@@ -287,13 +274,10 @@ std::string tuned_text(const Tuned& tuned, const std::vector<Arm>& arms, const S
           std::find_if(order.begin(), order.end(), [&](std::size_t i) { return tuned.tried[i].arm == a; });
       const auto count =
           std::count_if(tuned.tried.begin(), tuned.tried.end(), [&](const Tried& t) { return t.arm == a; });
-      const double part = model.committee                    ? share_of(*model.committee, arms[a])
-                          : tuned.tried[tuned.best].arm == a ? 1
-                                                             : 0;
       table.add({arms[a].metric == "none" ? arms[a].method->name
                                           : fmt::format("{} ({})", arms[a].method->name, arms[a].metric),
-                 fmt::format("{}", count), fmt::format("{:.4g}", tuned.tried[*best].value), share(part),
-                 setting_text(tuned.tried[*best].setting)});
+                 fmt::format("{}", count), fmt::format("{:.4g}", tuned.tried[*best].value),
+                 share(tuned.arm_shares[a]), setting_text(tuned.tried[*best].setting)});
     }
     out += fmt::format("\n{}", table.text(2));
   }
@@ -392,10 +376,7 @@ Result<int> run_tune(const Arguments& arguments) {
       }
       return told_by(asked, error, files->back().table);
     }
-    tuned->fit.model.one_hot = split_names(arguments.texts("one-hot"));
-    tuned->fit.model.missing = arguments.text("missing");
-    tuned->fit.model.fill = loaded->back().fill;
-    add_remarks(*loaded, tuned->fit.model.training.warnings);
+    note_tables(arguments, *loaded, tuned->fit.model);
     if (interrupted() != 0) return 0;
     if (auto saved = save_model(output, tuned->fit.model); !saved) return saved.error();
     if (journal && !journal->fault().empty())
@@ -419,12 +400,10 @@ Result<int> run_tune(const Arguments& arguments) {
 }  // namespace
 
 Command tune_command() {
-  std::vector<std::string> known;
-  for (const Method& method : methods()) known.push_back(method.name);
   std::vector<Option> options = {
       {.name = "method",
        .value = "M",
-       .help = fmt::format("what to tune: {}, or auto for all of them", fmt::join(known, ", ")),
+       .help = fmt::format("what to tune: {}, or auto for all of them", fmt::join(method_names(), ", ")),
        .group = "Data",
        .required = true},
   };
@@ -485,10 +464,7 @@ Command tune_command() {
            .group = "Choosing",
            .kind = Kind::kChoice,
            .choices = choices_of<Search>()}});
-  append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
-  append(options, feature_options());
-  append(options, column_options());
-  append(options, options_of_methods());
+  append(options, common_options());
   return {
       "tune",
       "choose options on held-out bags, then fit",

@@ -10,6 +10,7 @@
 
 #include "bagwise/bags/take_bags.h"
 #include "bagwise/core/watched.h"
+#include "bagwise/evaluate/committee.h"
 #include "bagwise/evaluate/grid.h"
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/bag_checks.h"
@@ -18,19 +19,6 @@
 
 namespace bagwise {
 namespace {
-
-// The planes of a fit on raw values, task by task; none of a kernel model.
-std::vector<TaskModel> raw_planes(const Model& model) {
-  std::vector<TaskModel> out;
-  for (std::size_t t = 0; !model.expansion && t < model.tasks.size(); ++t) {
-    const Plane plane = raw_plane(model, t);
-    out.push_back({model.tasks[t].name,
-                   {plane.weights.data(), plane.weights.data() + plane.weights.size()},
-                   plane.bias,
-                   model.tasks[t].probability});
-  }
-  return out;
-}
 
 // Scores of the target by every fit, one column each: of planes, one product for all of them.
 ColMatrix scores_of(const std::vector<Fit>& fits, const std::vector<std::vector<TaskModel>>& planes,

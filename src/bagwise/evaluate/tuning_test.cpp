@@ -192,9 +192,11 @@ TEST_CASE("tuning: it is what plain loops over folds and settings come to", "[ev
     const Committee& committee = *model.committee;
     const auto weights = slow_weights(slow, arms.size(), options.tau);
     std::size_t m = 0;
+    std::vector<double> of_arms(arms.size(), 0.0);
     Vector mean = Vector::Zero(3);
     for (std::size_t s = 0; s < slow.size(); ++s) {
       if (weights[s] == 0) continue;
+      of_arms[slow[s].arm] += weights[s];
       for (std::uint32_t f = 0; f < 8; ++f, ++m) {
         REQUIRE(m < committee.size());
         CHECK(committee.settings[committee.setting[m]] == full_text(arms[slow[s].arm], slow[s].setting));
@@ -211,6 +213,8 @@ TEST_CASE("tuning: it is what plain loops over folds and settings come to", "[ev
     }
     CHECK(m == committee.size());
     CHECK(tuned->members == m);
+    REQUIRE(tuned->arm_shares.size() == arms.size());
+    for (std::size_t a = 0; a < arms.size(); ++a) CHECK(tuned->arm_shares[a] == Approx(of_arms[a]));
     REQUIRE(model.tasks.size() == 1);  // mean-map and inv-cal know no source
     for (std::size_t j = 0; j < 3; ++j)
       CHECK(model.tasks[0].weights[j] == Approx(mean[static_cast<Eigen::Index>(j)]));
@@ -270,6 +274,7 @@ TEST_CASE("tuning: the best setting is fitted to all bags, and a plane is a comm
     }
     CHECK(best->fit.model.metric.kind == metric);
     CHECK(best->members == 0);
+    CHECK(best->arm_shares == std::vector<double>{1});
     CHECK_FALSE(best->fit.model.committee);
     CHECK(average->fit.model.committee);
     CHECK_FALSE(plane->fit.model.committee);
