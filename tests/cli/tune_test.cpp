@@ -272,13 +272,14 @@ TEST_CASE("tune: with a kernel the best setting is kept, and it says so", "[cli]
 TEST_CASE("tune: auto tries every method and shows the table of all", "[cli][tune]") {
   const SmallTasks place;
   place.write("g.json", R"({"tl-llp": {"C": [0.5, 2]}, "inv-cal": {"C": [1, 4]}, "mean-map": {"lambda": 1},
-    "alter-psvm": {"C": [0.1, 1]}, "conv-psvm": {"C": [0.1, 1]}})");
+    "alter-psvm": {"C": [0.1, 1]}, "conv-psvm": {"C": [0.1, 1]}, "tl-count": {"C": [0.5, 2]}})");
   const std::string command = tuning("auto", kSource + "--grid g.json --folds 2 ");
   const json report = told(place, command);
   std::multiset<std::string> methods;
   for (const json& row : report["table"]) methods.insert(row["method"].get<std::string>());
   CHECK(methods == std::multiset<std::string>{"tl-llp", "tl-llp", "inv-cal", "inv-cal", "mean-map",
-                                              "alter-psvm", "alter-psvm", "conv-psvm", "conv-psvm"});
+                                              "alter-psvm", "alter-psvm", "conv-psvm", "conv-psvm",
+                                              "tl-count", "tl-count"});
   CHECK(report["method"] == "auto");
   CHECK(told(place, "evaluate --model m.json --input d/test.csv")["rows"] == 60);
   const std::string text = said(place, command);

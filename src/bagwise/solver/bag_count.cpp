@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 
 namespace bagwise {
 namespace {
@@ -77,6 +78,15 @@ double BagCount::exact(std::span<const double> f, const CountSeen& seen, std::sp
       nll += softplus(none ? f[j] : -f[j]);
       slope[j] = none ? q_[j] : -rest_[j];
     }
+    return nll;
+  }
+  if (seen.deviation == 0 && 2 * seen.positives > static_cast<double>(rows)) {
+    // The same of the negatives: fewer counts to sum over.
+    turned_.resize(rows);
+    std::transform(f.begin(), f.end(), turned_.begin(), std::negate());
+    q_.swap(rest_);
+    const double nll = exact(turned_, {static_cast<double>(rows) - seen.positives, 0}, slope);
+    std::transform(slope.begin(), slope.end(), slope.begin(), std::negate());
     return nll;
   }
   // Counts above an exact one are of no use.

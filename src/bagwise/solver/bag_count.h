@@ -47,6 +47,7 @@ class BagCount {
 
   std::size_t exact_up_to_;
   std::vector<double> q_, rest_;            // q_j and 1 - q_j
+  std::vector<double> turned_;              // -f_j
   std::vector<double> weight_;              // of counts 0 ... top
   std::vector<double> backward_, forward_;  // see sums()
 };
