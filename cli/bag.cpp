@@ -33,7 +33,7 @@ Result<Dataset> read_labelled(const Arguments& arguments) {
   return rows;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_bag(const Arguments& arguments) {
   const std::string instances = arguments.text("out-instances"),
                     proportions = arguments.text("out-proportions");
   if (auto checked = check_outputs({instances, proportions}, {arguments.text("input")}); !checked) {
@@ -131,7 +131,7 @@ Command bag_command() {
           "noise the\n"
           "proportions may leave [0, 1]; training clips them.",
           std::move(options),
-          run};
+          run_bag};
 }
 
 }  // namespace bagwise::cli

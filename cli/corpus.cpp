@@ -110,7 +110,7 @@ std::string report_text(const Json& report) {
   return out + "\n" + table.text(2);
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_corpus(const Arguments& arguments) {
   const auto kind = choice<CorpusKind>(arguments.text("corpus"));
   if (kind != CorpusKind::kReuters && arguments.has("missing-body"))
     return Error{"--missing-body is about reuters; the messages of newsgroups have no such part"};
@@ -223,7 +223,7 @@ Command corpus_command() {
           "newsgroups|reuters DIR_OR_TAR --pair N|all --out DIR [--seed N] [OPTION]...",
           kDetails,
           std::move(options),
-          run};
+          run_corpus};
 }
 
 }  // namespace bagwise::cli

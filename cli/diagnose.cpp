@@ -41,7 +41,7 @@ Result<const Method*> method_of(const std::optional<Model>& model, const std::st
   return Error{fmt::format("there is no method \"{}\" in this program", model->method), file};
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_diagnose(const Arguments& arguments) {
   std::optional<Model> model;
   const std::string model_file = arguments.text("model");
   if (arguments.has("model")) {
@@ -57,10 +57,12 @@ Result<int> run(const Arguments& arguments) {
   if (!method) return method.error();
   const auto files = task_files(arguments, **method);
   if (!files) return files.error();
-  if (model && model->tasks.size() != files->size()) {
+  if (model && !may_be_of(*model, files->size())) {
+    const std::size_t sources = model->tasks.size() - 1;
     return Error{fmt::format("was trained with {} and {} given; expected the data it was trained on",
-                             model->tasks.size() == 1 ? "no source"
-                                                      : fmt::format("{} source(s)", model->tasks.size() - 1),
+                             sources > 0          ? fmt::format("{} source(s)", sources)
+                             : files->size() == 1 ? "sources"
+                                                  : "no source",
                              files->size() == 1 ? "none is" : fmt::format("{} are", files->size() - 1)),
                  model_file};
   }
@@ -160,7 +162,7 @@ Command diagnose_command() {
           "estimate of the accuracy on\nsingle rows from held-out bags, intervals of the weights. Verdicts "
           "come first. Labels are never read.",
           std::move(options),
-          run};
+          run_diagnose};
 }
 
 }  // namespace bagwise::cli

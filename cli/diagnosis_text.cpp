@@ -30,7 +30,7 @@ std::vector<Finding> all_findings(const Diagnosis& diagnosis) {
 }
 
 // One row per figure, one column per task, the target first.
-std::string task_table(const std::vector<TaskDiagnosis>& tasks) {
+std::string diagnosis_table(const std::vector<TaskDiagnosis>& tasks) {
   std::vector<std::string> titles = {"before training"};
   for (std::size_t i = tasks.size(); i-- > 0;)
     titles.push_back(fmt::format(">{}", short_name(tasks[i].name)));
@@ -123,7 +123,7 @@ std::string model_table(const ModelDiagnosis& model) {
 }
 
 // The bags that fit worst: by p-value, then by error.
-std::vector<const BagFit*> worst_bags(const ModelDiagnosis& model, std::size_t count) {
+std::vector<const BagFit*> worst_fits(const ModelDiagnosis& model, std::size_t count) {
   std::vector<const BagFit*> out;
   for (const BagFit& bag : model.bags) out.push_back(&bag);
   std::stable_sort(out.begin(), out.end(), [](const BagFit* a, const BagFit* b) {
@@ -137,7 +137,7 @@ std::vector<const BagFit*> worst_bags(const ModelDiagnosis& model, std::size_t c
 std::string bags_text(const ModelDiagnosis& model, std::size_t count) {
   TextTable table({"bag", ">rows", ">known", ">predicted", ">mean probability", ">95 % interval", ">p-value",
                    ">after all looks"});
-  for (const BagFit* bag : worst_bags(model, count)) {
+  for (const BagFit* bag : worst_fits(model, count)) {
     table.add({short_name(bag->shares.bag), whole(bag->shares.rows), share(bag->shares.known),
                share(bag->shares.hard), share(bag->shares.soft), from_to(bag->interval),
                short_number(bag->p_value), short_number(bag->adjusted)});
@@ -145,7 +145,7 @@ std::string bags_text(const ModelDiagnosis& model, std::size_t count) {
   return fmt::format("Bags that fit worst:\n\n{}", table.text(2));
 }
 
-std::string weights_text(const BootstrapDiagnosis& bootstrap, std::size_t count) {
+std::string bootstrap_text(const BootstrapDiagnosis& bootstrap, std::size_t count) {
   TextTable table({"feature", ">weight", ">95 % interval", ">other sign"});
   for (std::size_t i = 0; i < std::min(count, bootstrap.weights.size()); ++i) {
     const WeightInterval& one = bootstrap.weights[i];
@@ -296,10 +296,10 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const Shown& shown) {
     out += fmt::format("\n{}", model_table(model));
     if (shown.worst > 0) out += fmt::format("\n{}", bags_text(model, shown.worst));
     if (shown.top > 0 && model.bootstrap)
-      out += fmt::format("\n{}", weights_text(*model.bootstrap, shown.top));
+      out += fmt::format("\n{}", bootstrap_text(*model.bootstrap, shown.top));
     return out;
   }
-  out += fmt::format("\n{}", task_table(diagnosis.tasks));
+  out += fmt::format("\n{}", diagnosis_table(diagnosis.tasks));
   if (!diagnosis.transfers.empty()) out += fmt::format("\n{}", transfer_table(diagnosis.transfers));
   return out;
 }

@@ -149,7 +149,7 @@ std::vector<BagError> worst_bags(const ProportionMetrics& metrics, std::size_t c
 
 Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json as_json(const Evaluation& one, std::size_t worst) {
+Json evaluation_json(const Evaluation& one, std::size_t worst) {
   Json out = {{"model", one.file}, {"method", one.method}, {"task", one.task}, {"rows", one.rows}};
   if (one.labels) {
     const LabelMetrics& m = *one.labels;
@@ -220,7 +220,7 @@ std::string measures(const std::vector<Evaluation>& all) {
   return table.text(2);
 }
 
-std::string as_text(const std::vector<Evaluation>& all, const std::string& input, std::size_t worst) {
+std::string evaluation_text(const std::vector<Evaluation>& all, const std::string& input, std::size_t worst) {
   const Evaluation& first = all[0];
   std::string out =
       fmt::format("{} on {}", all.size() == 1 ? printable(first.file) : fmt::format("{} models", all.size()),
@@ -241,7 +241,7 @@ std::string as_text(const std::vector<Evaluation>& all, const std::string& input
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_evaluate(const Arguments& arguments) {
   std::optional<ProportionTable> proportions;
   if (arguments.has("proportions")) {
     auto read = read_proportions(arguments.text("proportions"));
@@ -262,12 +262,12 @@ Result<int> run(const Arguments& arguments) {
   }
   const std::size_t worst = arguments.whole("worst");
   if (!arguments.flag("json")) {
-    print(as_text(all, arguments.text("input"), worst));
+    print(evaluation_text(all, arguments.text("input"), worst));
   } else if (all.size() == 1) {
-    print(to_text(as_json(all[0], worst), 2) + "\n");
+    print(to_text(evaluation_json(all[0], worst), 2) + "\n");
   } else {
     Json out = {{"models", Json::array()}};
-    for (const Evaluation& one : all) out["models"].push_back(as_json(one, worst));
+    for (const Evaluation& one : all) out["models"].push_back(evaluation_json(one, worst));
     print(to_text(out, 2) + "\n");
   }
   return 0;
@@ -317,7 +317,7 @@ Command evaluate_command() {
           "with mean probabilities, and the number of rows miscounted. With both: both, and the\n"
           "accuracy of labels that match the known shares (predict --proportions).",
           std::move(options),
-          run};
+          run_evaluate};
 }
 
 }  // namespace bagwise::cli

@@ -43,7 +43,7 @@ Json truth_of(const Arguments& arguments, const GeneratedData& data) {
           {"test_rows", data.test.rows()}};
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_generate(const Arguments& arguments) {
   const GeneratorOptions options = generator_options(arguments);
   if (auto checked = check(options); !checked) return checked.error();
   const std::filesystem::path folder = arguments.text("out");
@@ -170,7 +170,7 @@ Command generate_command() {
           "(best possible accuracy, angle between the tasks). The same seed gives the same bytes on every "
           "machine.",
           std::move(options),
-          run};
+          run_generate};
 }
 
 }  // namespace bagwise::cli

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <optional>
 
+#include "bagwise/methods/plane_weights.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
 #include "bagwise/report/training_json.h"
@@ -17,17 +17,6 @@
 
 namespace bagwise::cli {
 namespace {
-
-// The features by falling size of their weight on raw values.
-std::vector<std::size_t> largest(const Plane& plane, std::size_t count) {
-  std::vector<std::size_t> order(static_cast<std::size_t>(plane.weights.size()));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto size = [&](std::size_t j) { return std::abs(plane.weights[static_cast<Eigen::Index>(j)]); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-  order.resize(std::min(order.size(), count));
-  return order;
-}
 
 // The cosine of the angle between a task's plane and the target's: 1 the same direction, 0 nothing in common.
 // Of planes on raw values; of a kernel model, of its functions in the kernel's space, if its report tells.
@@ -41,13 +30,10 @@ double cosine_to_target(const Model& model, std::size_t t) {
 }
 
 std::string kernel_text(const Expansion& expansion) {
-  std::string_view kind;
-  for (const auto& [name, value] : names(KernelKind{})) {
-    if (value == expansion.kernel.kind) kind = name;
-  }
   const KernelFunction& kernel = expansion.kernel;
   return fmt::format("an expansion in {} with the kernel {}, gamma {}{}",
-                     count_of(expansion.rows.rows(), "row", "rows"), kind, short_number(kernel.gamma),
+                     count_of(expansion.rows.rows(), "row", "rows"), name_of(kernel.kind),
+                     short_number(kernel.gamma),
                      kernel.kind == KernelKind::kPoly ? fmt::format(", degree {}", kernel.degree) : "");
 }
 
@@ -62,7 +48,7 @@ std::optional<Plane> shared_plane(const Model& model) {
 Json weights_json(const Model& model, const Plane& plane, std::size_t top) {
   const auto shared = shared_plane(model);
   Json out = Json::array();
-  for (const std::size_t j : largest(plane, top)) {
+  for (const std::size_t j : largest_weights(plane, top)) {
     out.push_back({{"feature", model.features[j]}, {"weight", weight(plane, j)}});
     if (!shared) continue;
     out.back()["shared"] = weight(*shared, j);
@@ -76,7 +62,7 @@ std::string weights_text(const Model& model, const Plane& plane, std::size_t top
   std::vector<std::string> titles = {"feature", ">weight"};
   if (shared) titles.insert(titles.end(), {">shared", ">own"});
   TextTable table(titles);
-  const auto order = largest(plane, top);
+  const auto order = largest_weights(plane, top);
   for (const std::size_t j : order) {
     std::vector<std::string> cells = {short_name(model.features[j]), short_number(weight(plane, j))};
     if (shared) {
@@ -125,7 +111,7 @@ std::string committee_text(const Committee& committee, std::size_t top) {
   return out + table.text(2);
 }
 
-std::string as_json(const Model& model, std::size_t top) {
+std::string model_json(const Model& model, std::size_t top) {
   Json out = {{"format_version", kModelFormatVersion}, {"method", model.method}};
   out["options"] = to_json(model.options);
   out["features"] = model.features.size();
@@ -198,7 +184,7 @@ std::string training_text(const TrainingReport& report) {
   return out;
 }
 
-std::string as_text(const Model& model, const std::string& file, std::size_t top) {
+std::string model_text(const Model& model, const std::string& file, std::size_t top) {
   std::string out = fmt::format("{}: a model of {}\n\nOptions\n", printable(file), printable(model.method));
   for (const auto& [name, value] : model.options) out += fmt::format("  {:<13}  {}\n", name, to_text(value));
   std::vector<std::string> one_hot;
@@ -231,12 +217,12 @@ std::string as_text(const Model& model, const std::string& file, std::size_t top
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_inspect(const Arguments& arguments) {
   const std::string file = arguments.text("model");
   const auto model = load_model(file);
   if (!model) return model.error();
   const std::size_t top = arguments.whole("top");
-  print(arguments.flag("json") ? as_json(*model, top) : as_text(*model, file, top));
+  print(arguments.flag("json") ? model_json(*model, top) : model_text(*model, file, top));
   return 0;
 }
 
@@ -262,7 +248,7 @@ Command inspect_command() {
         .fallback = "10",
         .kind = Kind::kWhole},
        json_option()},
-      run};
+      run_inspect};
 }
 
 }  // namespace bagwise::cli

@@ -213,9 +213,13 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
   return out;
 }
 
-void add_remarks(const std::list<LoadedTask>& tasks, std::vector<std::string>& warnings) {
+void note_tables(const Arguments& arguments, const std::list<LoadedTask>& tasks, Model& model) {
+  model.one_hot = split_names(arguments.texts("one-hot"));
+  model.missing = arguments.text("missing");
+  model.fill = tasks.back().fill;
   std::vector<std::string> all;
   for (const LoadedTask& task : tasks) all.insert(all.end(), task.remarks.begin(), task.remarks.end());
+  auto& warnings = model.training.warnings;
   warnings.insert(warnings.begin(), all.begin(), all.end());
 }
 

@@ -47,7 +47,8 @@ struct Wanted {
 Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::vector<TaskFiles>& files,
                                          const Wanted& wanted, const Observer& observer, Seconds& seconds);
 
-// What reading had to say of the proportions, before the warnings of the fit: its last one says why it ended.
-void add_remarks(const std::list<LoadedTask>& tasks, std::vector<std::string>& warnings);
+// What prediction has to know of how the tables were read; and what reading had to say of the proportions,
+// before the warnings of the fit: its last one says why it ended.
+void note_tables(const Arguments& arguments, const std::list<LoadedTask>& tasks, Model& model);
 
 }  // namespace bagwise::cli

@@ -48,7 +48,7 @@ int show(const std::string& text) {
   return 0;
 }
 
-int run(std::vector<std::string> words) {
+int run_words(std::vector<std::string> words) {
   if (words.empty()) return complain("no command given; bagwise --help lists the commands");
   if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return show(overview());
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   // A limit on file sizes is an error like a full disk, not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return bagwise::cli::run({argv + std::min(argc, 1), argv + argc});
+    return bagwise::cli::run_words({argv + std::min(argc, 1), argv + argc});
   } catch (const std::bad_alloc&) {
     return complain("out of memory");
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/suggest.h"
+#include "cli/table_arguments.h"
 
 namespace bagwise::cli {
 namespace {
@@ -18,13 +19,16 @@ bool names_option(const Method& method, const std::string& message) {
 
 }  // namespace
 
+std::vector<std::string> method_names() {
+  std::vector<std::string> out;
+  for (const Method& method : methods()) out.push_back(method.name);
+  return out;
+}
+
 std::string methods_with(const std::string& option) {
   std::vector<std::string> names;
   for (const Method& method : methods()) {
-    if (std::any_of(method.options.begin(), method.options.end(),
-                    [&](const auto& o) { return o.name == option; })) {
-      names.push_back(method.name);
-    }
+    if (has_option(method, option)) names.push_back(method.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -65,8 +69,7 @@ Result<OptionTexts> method_options(const Arguments& arguments, const Method& met
 Result<const Method*> method_called(const std::string& name, const std::vector<std::string>& accepted) {
   const Method* method = find_method(name);
   if (method != nullptr) return method;
-  std::vector<std::string> known;
-  for (const Method& any : methods()) known.push_back(any.name);
+  std::vector<std::string> known = method_names();
   known.insert(known.end(), accepted.begin(), accepted.end());
   return Error{
       fmt::format("--method: there is no method \"{}\"; {}", name,
@@ -78,6 +81,14 @@ bool wants_scaling(const Method& method, const OptionTexts& options) {
   const auto info = std::find_if(method.options.begin(), method.options.end(),
                                  [](const auto& o) { return o.name == "scale"; });
   return info != method.options.end() && to_text(info->default_value) != "none";
+}
+
+std::vector<Option> common_options() {
+  std::vector<Option> out = {seed_option(), threads_option(), quiet_option(), json_option()};
+  append(out, feature_options());
+  append(out, column_options());
+  append(out, options_of_methods());
+  return out;
 }
 
 std::vector<Option> options_of_methods() {

@@ -17,6 +17,10 @@ std::vector<Option> task_options();
 // The options of every method, each method's under its own heading.
 std::vector<Option> options_of_methods();
 
+// What ends the list of every command that trains: those of any command, of tables, and of the methods.
+std::vector<Option> common_options();
+
+std::vector<std::string> method_names();
 bool has_option(const Method& method, const std::string& name);
 // The names of the methods that have it, for messages.
 std::string methods_with(const std::string& option);

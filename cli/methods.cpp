@@ -11,7 +11,7 @@
 namespace bagwise::cli {
 namespace {
 
-std::string as_json() {
+std::string methods_json() {
   Json out;
   out["methods"] = Json::array();
   for (const Method& method : methods()) {
@@ -32,7 +32,7 @@ std::string as_json() {
   return to_text(out, 2) + "\n";
 }
 
-std::string as_text() {
+std::string methods_text() {
   std::string out;
   for (const Method& method : methods()) {
     out += fmt::format("{}{}: {}\n", out.empty() ? "" : "\n", method.name, method.summary);
@@ -47,16 +47,16 @@ std::string as_text() {
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
-  print(arguments.flag("json") ? as_json() : as_text());
+Result<int> run_methods(const Arguments& arguments) {
+  print(arguments.flag("json") ? methods_json() : methods_text());
   return 0;
 }
 
 }  // namespace
 
 Command methods_command() {
-  return {"methods", "list the methods, their options, ranges and defaults", "[--json]", "", {json_option()},
-          run};
+  return {"methods",  "list the methods, their options, ranges and defaults", "[--json]", "", {json_option()},
+          run_methods};
 }
 
 }  // namespace bagwise::cli

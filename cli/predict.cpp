@@ -138,7 +138,7 @@ Result<Totals> predict(const Arguments& arguments, const Model& model, const Pre
   return predict_by_bag(input, table, predictor, std::move(*proportions), unknown, sink, bar.observer());
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_predict(const Arguments& arguments) {
   const std::string output = arguments.text("output");
   const bool to_file = !is_standard_output(output);
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
@@ -229,7 +229,7 @@ Command predict_command() {
           "constant\n"
           "memory. The file appears when it is complete.",
           std::move(options),
-          run};
+          run_predict};
 }
 
 }  // namespace bagwise::cli

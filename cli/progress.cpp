@@ -20,7 +20,7 @@ std::string rate_of(const Progress& progress, double seconds) {
   return rate >= 10 ? fmt::format("  {:.0f}/s", rate) : fmt::format("  {:.1f}/s", rate);
 }
 
-std::string left_of(double seconds) {
+std::string time_left(double seconds) {
   if (seconds < 60) return fmt::format("{:.0f} s left", std::max(1.0, seconds));
   if (seconds < 3600) return fmt::format("{:.0f} min left", seconds / 60);
   return fmt::format("{:.1f} h left", seconds / 3600);
@@ -35,7 +35,7 @@ std::string progress_line(const Progress& progress, double seconds) {
     const int full = static_cast<int>(part * kBarWidth);
     out += fmt::format(" [{:#<{}}{:.<{}}] {:3.0f}%", "", full, "", kBarWidth - full, 100 * part);
     out += rate_of(progress, seconds);
-    if (part > 0 && part < 1) out += "  " + left_of(seconds * (1 - part) / part);
+    if (part > 0 && part < 1) out += "  " + time_left(seconds * (1 - part) / part);
   } else {
     out += fmt::format(" {:.0f}", progress.done) + rate_of(progress, seconds);
   }

@@ -3,22 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace bagwise::cli {
 
 Result<std::vector<double>> finite_scores(const Scorer& scorer, const TableBlock& block, unsigned threads,
                                           const std::string& file) {
-  auto f = scorer.scores(block.rows.features.view(), threads);
-  for (std::size_t i = 0; i < f.size(); ++i) {
-    if (!std::isfinite(f[i])) {
-      return Error{fmt::format("the score of row {} is not a finite number; expected values near those the "
-                               "model was trained on",
-                               block.first_row + i + 1),
-                   file};
-    }
-  }
-  return f;
+  auto out = bagwise::finite_scores(scorer, block.rows.features.view(), threads, block.first_row);
+  if (out) return out;
+  Error error = out.error();
+  error.file = file;
+  return error;
 }
 
 UnknownValues::UnknownValues(const Model& model) {

@@ -20,7 +20,7 @@
 namespace bagwise::cli {
 namespace {
 
-std::string as_json(const Model& model, const Seconds& seconds, const std::string& output) {
+std::string fit_json(const Model& model, const Seconds& seconds, const std::string& output) {
   Json out;
   out["method"] = model.method;
   out.update(to_json(model.training));
@@ -33,7 +33,7 @@ std::string as_json(const Model& model, const Seconds& seconds, const std::strin
   return to_text(out, 2) + "\n";
 }
 
-std::string as_text(const Model& model, const Seconds& seconds, const std::string& output) {
+std::string fit_text(const Model& model, const Seconds& seconds, const std::string& output) {
   const TrainingReport& report = model.training;
   std::string out =
       fmt::format("{}: {} in {}, {}\n\n", model.method, count_of(report.instances, "instance", "instances"),
@@ -65,7 +65,7 @@ std::string as_text(const Model& model, const Seconds& seconds, const std::strin
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_train(const Arguments& arguments) {
   Stopwatch total;
   Seconds seconds;
   const auto method = method_called(arguments.text("method"));
@@ -74,6 +74,8 @@ Result<int> run(const Arguments& arguments) {
   if (!options) return options.error();
   const auto files = task_files(arguments, **method);
   if (!files) return files.error();
+  if (auto checked = (*method)->check_sources(*options); files->size() > 1 && !checked)
+    return told_by(**method, checked.error(), files->back().table);
   const std::string output = arguments.text("output");
   if (auto checked = check_outputs({output}, input_files(*files)); !checked) return checked.error();
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
@@ -94,10 +96,7 @@ Result<int> run(const Arguments& arguments) {
                          {.seed = arguments.whole("seed"), .threads = threads, .observer = bar.observer()});
     if (!fit && interrupted() != 0) return 0;
     if (!fit) return told_by(**method, fit.error(), files->back().table);
-    fit->model.one_hot = split_names(arguments.texts("one-hot"));
-    fit->model.missing = arguments.text("missing");
-    fit->model.fill = tasks->back().fill;
-    add_remarks(*tasks, fit->model.training.warnings);
+    note_tables(arguments, *tasks, fit->model);
     if (by_bags) recalibrate(fit->model, seen, threads);
   }
   if (interrupted() != 0) return 0;  // main turns this into the signal's status; nothing is written
@@ -108,9 +107,9 @@ Result<int> run(const Arguments& arguments) {
   seconds.total = total.seconds();
   const Model& model = fit->model;
   if (arguments.flag("json")) {
-    print(as_json(model, seconds, output));
+    print(fit_json(model, seconds, output));
   } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
-    print(as_text(model, seconds, output));
+    print(fit_text(model, seconds, output));
   }
   if (model.training.termination == "converged") return 0;
   const auto& warnings = model.training.warnings;
@@ -127,12 +126,10 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 Command train_command() {
-  std::vector<std::string> names;
-  for (const Method& method : methods()) names.push_back(method.name);
   std::vector<Option> options = {
       {.name = "method",
        .value = "M",
-       .help = fmt::format("how to learn: {}", fmt::join(names, ", ")),
+       .help = fmt::format("how to learn: {}", fmt::join(method_names(), ", ")),
        .group = "Data",
        .required = true},
   };
@@ -145,10 +142,7 @@ Command train_command() {
                      .group = "Data",
                      .kind = Kind::kChoice,
                      .choices = {"none", "bags"}});
-  append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
-  append(options, feature_options());
-  append(options, column_options());
-  append(options, options_of_methods());
+  append(options, common_options());
   return {
       "train",
       "fit a model to bags and their proportions",
@@ -160,7 +154,7 @@ Command train_command() {
       "Ctrl-C\n"
       "stops cleanly and writes nothing. A --X-source is given once for all sources or once per source.",
       std::move(options),
-      run};
+      run_train};
 }
 
 }  // namespace bagwise::cli

@@ -160,6 +160,19 @@ Result<std::vector<Arm>> make_arms(const Arguments& arguments, const std::vector
   return arms;
 }
 
+// That sources are of use to one setting at least; else what the first has against them.
+Result<void> check_sources_used(const std::vector<Arm>& arms) {
+  Result<void> first;
+  for (const Arm& arm : arms) {
+    for (const OptionTexts& setting : settings_of(arm.paths)) {
+      auto checked = arm.method->check_sources(setting);
+      if (checked) return {};
+      if (first) first = std::move(checked);
+    }
+  }
+  return first;
+}
+
 TuneOptions tune_options(const Arguments& arguments) {
   TuneOptions out;
   out.folds = arguments.whole("folds");
@@ -182,21 +195,8 @@ std::vector<std::size_t> ranked(const Tuned& tuned) {
   return out;
 }
 
-// What one arm has in the combination.
-double share_of(const Committee& committee, const Arm& arm) {
-  double out = 0;
-  for (std::size_t m = 0; m < committee.size(); ++m) {
-    const std::string& setting = committee.settings[committee.setting[m]];
-    const auto metric = setting.find(" metric=");
-    const std::string name = metric == std::string::npos ? "none" : setting.substr(metric + 8);
-    if (setting.substr(0, setting.find(' ')) == arm.method->name && name == arm.metric)
-      out += committee.share[m];
-  }
-  return out;
-}
-
-std::string as_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
-                    const std::string& output) {
+std::string tuned_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
+                       const std::string& output) {
   const Model& model = tuned.fit.model;
   Json out;
   out["method"] = model.method;
@@ -240,8 +240,8 @@ std::string combined_text(const Tuned& tuned) {
                      count_of(model.committee->settings.size(), "setting", "settings"));
 }
 
-std::string as_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
-                    const std::string& output) {
+std::string tuned_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
+                       const std::string& output) {
   const Model& model = tuned.fit.model;
   const TrainingReport& report = model.training;
   const Selection& s = *model.selection;
@@ -274,13 +274,10 @@ std::string as_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seco
           std::find_if(order.begin(), order.end(), [&](std::size_t i) { return tuned.tried[i].arm == a; });
       const auto count =
           std::count_if(tuned.tried.begin(), tuned.tried.end(), [&](const Tried& t) { return t.arm == a; });
-      const double part = model.committee                    ? share_of(*model.committee, arms[a])
-                          : tuned.tried[tuned.best].arm == a ? 1
-                                                             : 0;
       table.add({arms[a].metric == "none" ? arms[a].method->name
                                           : fmt::format("{} ({})", arms[a].method->name, arms[a].metric),
-                 fmt::format("{}", count), fmt::format("{:.4g}", tuned.tried[*best].value), share(part),
-                 setting_text(tuned.tried[*best].setting)});
+                 fmt::format("{}", count), fmt::format("{:.4g}", tuned.tried[*best].value),
+                 share(tuned.arm_shares[a]), setting_text(tuned.tried[*best].setting)});
     }
     out += fmt::format("\n{}", table.text(2));
   }
@@ -298,7 +295,7 @@ std::string as_text(const Tuned& tuned, const std::vector<Arm>& arms, const Seco
   return out;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run_tune(const Arguments& arguments) {
   Stopwatch total;
   Seconds seconds;
   const auto chosen = chosen_methods(arguments);
@@ -309,6 +306,8 @@ Result<int> run(const Arguments& arguments) {
   if (!arms) return arms.error();
   const auto files = task_files(arguments, asked);
   if (!files) return files.error();
+  if (auto checked = check_sources_used(*arms); files->size() > 1 && !checked)
+    return told_by(asked, checked.error(), files->back().table);
   const std::string output = arguments.text("output");
   std::vector<std::string> inputs = input_files(*files);
   if (arguments.has("grid")) inputs.push_back(arguments.text("grid"));
@@ -377,10 +376,7 @@ Result<int> run(const Arguments& arguments) {
       }
       return told_by(asked, error, files->back().table);
     }
-    tuned->fit.model.one_hot = split_names(arguments.texts("one-hot"));
-    tuned->fit.model.missing = arguments.text("missing");
-    tuned->fit.model.fill = loaded->back().fill;
-    add_remarks(*loaded, tuned->fit.model.training.warnings);
+    note_tables(arguments, *loaded, tuned->fit.model);
     if (interrupted() != 0) return 0;
     if (auto saved = save_model(output, tuned->fit.model); !saved) return saved.error();
     if (journal && !journal->fault().empty())
@@ -394,29 +390,20 @@ Result<int> run(const Arguments& arguments) {
   auto& warnings = tuned->fit.model.training.warnings;
   warnings.insert(warnings.begin(), remarks.begin(), remarks.end());
   if (arguments.flag("json")) {
-    print(as_json(*tuned, *arms, seconds, output));
+    print(tuned_json(*tuned, *arms, seconds, output));
   } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
-    print(as_text(*tuned, *arms, seconds, output));
+    print(tuned_text(*tuned, *arms, seconds, output));
   }
   return tuned->fit.model.training.termination == "converged" ? 0 : 1;
-}
-
-template <class E>
-std::vector<std::string> choices_of() {
-  std::vector<std::string> out;
-  for (const auto& entry : names(E{})) out.emplace_back(entry.first);
-  return out;
 }
 
 }  // namespace
 
 Command tune_command() {
-  std::vector<std::string> known;
-  for (const Method& method : methods()) known.push_back(method.name);
   std::vector<Option> options = {
       {.name = "method",
        .value = "M",
-       .help = fmt::format("what to tune: {}, or auto for all of them", fmt::join(known, ", ")),
+       .help = fmt::format("what to tune: {}, or auto for all of them", fmt::join(method_names(), ", ")),
        .group = "Data",
        .required = true},
   };
@@ -477,10 +464,7 @@ Command tune_command() {
            .group = "Choosing",
            .kind = Kind::kChoice,
            .choices = choices_of<Search>()}});
-  append(options, {seed_option(), threads_option(), quiet_option(), json_option()});
-  append(options, feature_options());
-  append(options, column_options());
-  append(options, options_of_methods());
+  append(options, common_options());
   return {
       "tune",
       "choose options on held-out bags, then fit",
@@ -491,7 +475,7 @@ Command tune_command() {
       "of the method that are given here are the same in every setting. Ctrl-C stops cleanly and keeps what\n"
       "was done beside the model (.tuning): the same command goes on from there.",
       std::move(options),
-      run};
+      run_tune};
 }
 
 }  // namespace bagwise::cli

@@ -16,6 +16,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -25,7 +26,7 @@ import batches
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("src", "cli", "mpi", "tests", "bench", "examples")
-BATCH_SIZE = 8
+BATCH_SIZE = 16
 # In a batch the sources are headers to clang-tidy.
 BATCH_FILTER = r"/(src/bagwise|cli|mpi|tests|bench|examples)/.*\.(h|cpp)$"
 
@@ -41,6 +42,17 @@ def wanted(path, with_tests):
     return with_tests or not is_test
 
 
+def singly(entries):
+    """Entries of sources that CMake has put together as one, as entries of their own."""
+    for entry in entries:
+        path = Path(entry["file"])
+        if path.parent.name != "Unity":
+            yield entry
+            continue
+        for source in re.findall(r'^#include "(.*)"', path.read_text(), re.MULTILINE):
+            yield {**entry, "file": source, "unit": entry["file"]}
+
+
 def flags_of(entry):
     """The arguments of the compiler without what is compiled into what."""
     arguments = shlex.split(entry["command"]) if "command" in entry else list(entry["arguments"])
@@ -48,7 +60,11 @@ def flags_of(entry):
     if "-o" in arguments:
         at = arguments.index("-o")
         del arguments[at:at + 2]
-    return tuple(a for a in arguments if a not in ("-c", entry["file"]))
+    arguments = [a for a in arguments if a not in ("-c", entry["file"], entry.get("unit"))]
+    while "-isystem" in arguments:
+        at = arguments.index("-isystem")
+        arguments[at:at + 2] = ["-isystem" + arguments[at + 1]]
+    return tuple(arguments)
 
 
 def fingerprint(entry):
@@ -66,20 +82,21 @@ def tidy(*arguments, cwd=None):
                            *arguments], cwd=cwd, capture_output=True, text=True, check=False)
 
 
-def check_batch(entries, number, build, stamps):
+def check_batch(entries, number, stamps):
     """[(path, message)]: the message is empty if the file is clean."""
     clean = False
     if len(entries) > 1:
         source = stamps / f"batch-{number}.cpp"
         source.write_text("".join(f'#include "{entry["file"]}"  // NOLINT(bugprone-suspicious-include)\n'
                                   for entry in entries))
-        clean = tidy(f"--header-filter={BATCH_FILTER}", str(source), "--", *flags_of(entries[0]),
+        flags = dict.fromkeys(flag for entry in entries for flag in flags_of(entry))
+        clean = tidy(f"--header-filter={BATCH_FILTER}", str(source), "--", *flags,
                      cwd=entries[0]["directory"]).returncode == 0
     out = []
     for entry in entries:
         message = ""
         if not clean:
-            run = tidy("-p", str(build), entry["file"])
+            run = tidy(entry["file"], "--", *flags_of(entry), cwd=entry["directory"])
             if run.returncode != 0:
                 message = run.stdout or run.stderr
         if not message:
@@ -90,11 +107,8 @@ def check_batch(entries, number, build, stamps):
 
 def batches_of(entries, size):
     """Entries that can be looked at as one, those with most text first: the last one running alone is then small."""
-    same_flags = {}
-    for entry in sorted(entries, key=lambda e: e["file"]):
-        same_flags.setdefault(flags_of(entry), {})[Path(entry["file"]).resolve()] = entry
-    out = [[group[path] for path in batch]
-           for group in same_flags.values() for batch in batches.batches(list(group), size)]
+    of_path = {Path(entry["file"]).resolve(): entry for entry in entries}
+    out = [[of_path[path] for path in batch] for batch in batches.batches(sorted(of_path), size)]
     return sorted(out, key=lambda batch: -sum(Path(e["file"]).stat().st_size for e in batch))
 
 
@@ -108,7 +122,7 @@ def main():
     options = parser.parse_args()
     build = options.build.resolve()
     entries = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
+    for entry in singly(json.loads((build / "compile_commands.json").read_text())):
         path = Path(entry["file"])
         if wanted(path, options.tests) and (not options.files or path in [f.resolve() for f in options.files]):
             entries[path] = entry
@@ -118,7 +132,7 @@ def main():
     todo = [entry for entry in entries.values() if not (stamps / fingerprint(entry)).exists()]
     work = list(enumerate(batches_of(todo, 1 if options.singly else BATCH_SIZE)))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for found in pool.map(lambda numbered: check_batch(numbered[1], numbered[0], build, stamps), work):
+        for found in pool.map(lambda numbered: check_batch(numbered[1], numbered[0], stamps), work):
             for path, message in found:
                 if message:
                     failed += 1

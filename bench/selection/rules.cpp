@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 
 #include "bagwise/bags/folds.h"
@@ -14,6 +12,7 @@
 #include "bagwise/evaluate/committee.h"
 #include "bagwise/evaluate/grid.h"
 #include "bagwise/evaluate/relatedness.h"
+#include "bagwise/evaluate/transfer_gate.h"
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/metric.h"
 
@@ -84,21 +83,7 @@ class Fits {
 
   // As `tune` weighs them: transfer or not by how related the source looks, then by the values.
   [[nodiscard]] std::vector<double> gated(const std::vector<double>& values, double tau) const {
-    if (tasks_.size() == 1) return weights_of_values(values, tau);
-    const double transfer = 1 / (1 + std::exp(-std::clamp(related_.log_odds, -1.5, 1.5)));
-    std::vector<double> out(values.size(), 0.0);
-    for (const bool alone : {false, true}) {
-      std::vector<double> own;
-      for (std::size_t s = 0; s < values.size(); ++s) {
-        if (alone_[s] == alone) own.push_back(values[s]);
-      }
-      const std::vector<double> weights = weights_of_values(own, tau);
-      const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-      for (std::size_t s = 0, i = 0; s < values.size(); ++s) {
-        if (alone_[s] == alone) out[s] = (alone ? 1 - transfer : transfer) * weights[i++] / sum;
-      }
-    }
-    return out;
+    return gated_shares(values, alone_, share_with_transfer(related_), tau);
   }
 
   [[nodiscard]] std::vector<double> values(Criterion criterion) const {
@@ -159,11 +144,7 @@ class Fits {
     for (const SettingsPath& path : arm.paths) {
       for (Fit& fit : or_abort(arm.method->fit_path(seen, path, context))) {
         if (mapped) fold_back(*mapped, fit.model);
-        const Plane plane = raw_plane(fit.model, fit.model.tasks.size() - 1);
-        planes.push_back({"target",
-                          {plane.weights.data(), plane.weights.data() + plane.weights.size()},
-                          plane.bias,
-                          fit.model.tasks.back().probability});
+        planes.push_back(raw_planes(fit.model).back());
       }
     }
     const RowsView test = cell_.test.features.view();

@@ -1,19 +1,13 @@
-// One cell of the study: bags to learn from, labelled rows to look at afterwards, and the rules compared.
+// The rules of choosing that are compared on one cell of the study.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "bagwise/bags/bagged_data.h"
-#include "bagwise/data/dataset.h"
+#include "support/cells.h"
 
 namespace bagwise::bench {
-
-struct Cell {
-  BaggedData source, target;
-  Dataset test;  // with labels, which no rule sees but those called oracle
-};
 
 struct Outcome {
   std::string method, metric, rule;

@@ -9,6 +9,11 @@ import argparse
 import collections
 import csv
 import math
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
+import panels  # noqa: E402
 
 FIELDS = ["data", "bag_size", "seed", "method", "metric", "rule", "accuracy"]
 RULES = ["oracle", "miscount/best", "soft-error/best", "likelihood/best", "miscount/average/1", "miscount/average/2",
@@ -64,53 +69,17 @@ def table(cells, title, groups):
 
 def figure(cells, path):
     """Mean accuracy by bag size of the averaged models: a panel for each group of data."""
-    groups = collections.OrderedDict()
+    grouped = collections.defaultdict(list)
     for data, size, seed in sorted(cells):
-        groups.setdefault("nine sets" if data.startswith("set-") else data, set()).add(size)
-    width, height, left, top = 300, 240, 46, 34
-    lines = [("inv-cal", "none", "#b2541f", "5,4"), ("inv-cal", "pca", "#b2541f", ""),
-             ("tl-llp", "none", "#1f6fb2", "5,4"), ("tl-llp", "pca", "#1f6fb2", "")]
-    columns = 3
-    rows = (len(groups) + columns - 1) // columns
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns * width} {rows * height + 34}" '
-           'font-family="sans-serif" font-size="12">',
-           f'<rect width="{columns * width}" height="{rows * height + 34}" fill="white"/>']
-    for number, (name, sizes) in enumerate(groups.items()):
-        x0, y0 = number % columns * width, number // columns * height
-        sizes = sorted(sizes)
-        points = {}
-        for m, k, _, _ in lines:
-            for size in sizes:
-                chosen = [c for c in cells if c[1] == size and (c[0] == name or (name == "nine sets" and c[0].startswith("set-")))]
-                points[m, k, size] = mean([cells[c][m, k, "miscount/gated/4"] for c in chosen])
-        low = math.floor(min(points.values()) * 20) / 20
-        high = math.ceil(max(points.values()) * 20) / 20
-        first, last = math.log2(sizes[0]), math.log2(sizes[-1])
-
-        def x(size):
-            return x0 + left + (math.log2(size) - first) / max(last - first, 1) * (width - left - 20)
-
-        def y(value):
-            return y0 + height - 40 - (value - low) / (high - low) * (height - 40 - top)
-
-        out.append(f'<text x="{x0 + left}" y="{y0 + 20}" font-weight="bold">{name}</text>')
-        steps = round((high - low) / 0.05)
-        for i in range(steps + 1):
-            at = low + 0.05 * i
-            out.append(f'<line x1="{x0 + left}" y1="{y(at):.1f}" x2="{x0 + width - 20}" y2="{y(at):.1f}" stroke="#ddd"/>')
-            out.append(f'<text x="{x0 + left - 6}" y="{y(at) + 4:.1f}" text-anchor="end">{at:.2f}</text>')
-        for size in sizes:
-            out.append(f'<text x="{x(size):.1f}" y="{y0 + height - 22}" text-anchor="middle">{size}</text>')
-        for m, k, colour, dash in lines:
-            path_text = " ".join(f"{x(s):.1f},{y(points[m, k, s]):.1f}" for s in sizes)
-            out.append(f'<polyline points="{path_text}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-    for i, (m, k, colour, dash) in enumerate(lines):
-        x0 = 46 + 210 * i
-        y0 = rows * height + 14
-        out.append(f'<line x1="{x0}" y1="{y0}" x2="{x0 + 30}" y2="{y0}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-        out.append(f'<text x="{x0 + 36}" y="{y0 + 4}">{m}{", metric pca" if k == "pca" else ""}</text>')
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(out + ["</svg>"]) + "\n")
+        group = "nine sets" if data.startswith("set-") else data
+        for (method, metric, rule), accuracy in cells[data, size, seed].items():
+            if rule == "miscount/gated/4":
+                grouped[group, (f"{method}/{metric}", size)].append(accuracy)
+    shown = {}
+    for (group, point), accuracies in grouped.items():
+        shown.setdefault(group, {})[point] = mean(accuracies)
+    panels.draw(path, shown, [("inv-cal/none", "inv-cal", "#b2541f", "5,4"), ("inv-cal/pca", "inv-cal, metric pca", "#b2541f", ""),
+                              ("tl-llp/none", "tl-llp", "#1f6fb2", "5,4"), ("tl-llp/pca", "tl-llp, metric pca", "#1f6fb2", "")])
 
 
 def main():

@@ -51,7 +51,8 @@ need_packages() {
 }
 
 # build_preset PRESET [cmake --build argument...]: configures if need be, then builds; silent if all is well.
-# CMAKE_CXX_COMPILER_LAUNCHER is read by CMake itself: ccache is used where it is installed.
+# CMAKE_CXX_COMPILER_LAUNCHER is read by CMake itself: ccache is used where it is installed. BAGWISE_UNITY in the
+# environment goes before what the preset says.
 build_preset() {
   local preset=$1 log
   shift
@@ -61,7 +62,8 @@ build_preset() {
   fi
   mkdir -p "$root/build/$preset"
   log=$root/build/$preset/build.log
-  if ! (cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs" "$@") >"$log" 2>&1; then
+  if ! (cd "$root" && cmake --preset "$preset" ${BAGWISE_UNITY:+-D BAGWISE_UNITY="$BAGWISE_UNITY"} &&
+    cmake --build --preset "$preset" -j "$jobs" "$@") >"$log" 2>&1; then
     grep -nE 'error|warning: |FAILED' "$log" | head -n 40 >&2 || true
     tail -n 15 "$log" >&2
     say "the build of preset $preset failed; all of its output is in build/$preset/build.log"

@@ -70,6 +70,23 @@ TEST_CASE("cli: diagnose judges a model by bags alone", "[cli][diagnose]") {
   }
 }
 
+TEST_CASE("cli: diagnose takes the sources of a model that keeps no plane of them", "[cli][diagnose]") {
+  const GeneratedTasks place;
+  const std::string source = " --source s1.csv --source-proportions q1.csv";
+  const std::string train =
+      "train --method alter-psvm --target t.csv --target-proportions p.csv --restarts 1 --quiet -o ";
+  said(place, train + "with.json" + source);
+  said(place, train + "alone.json");
+  const std::string ask = kData + " --bootstrap 0 --folds 3 --model ";
+  CHECK(told(place, ask + "with.json" + source)["model"]["held_out"]["folds"] == 3);
+  CHECK(told(place, ask + "alone.json")["model"]["held_out"]["folds"] == 3);
+  for (const std::string& wrong : {ask + "with.json", ask + "alone.json" + source}) {
+    const Outcome outcome = place.run(wrong);
+    CHECK(outcome.status == 2);
+    CHECK_THAT(outcome.err, Catch::Contains("was trained with"));
+  }
+}
+
 TEST_CASE("cli: diagnose reports a leak and never looks at labels", "[cli][diagnose]") {
   const std::string leaky = "bag,x1,y,label\na,1,1,1\na,2,0,0\nb,0,1,1\nb,1,1,1\nc,2,0,0\nc,0,0,0\n";
   const Workplace place(Files{{"t.csv", leaky}, {"p.csv", kProportions}});

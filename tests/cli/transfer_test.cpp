@@ -290,6 +290,35 @@ TEST_CASE("transfer: a source that can teach nothing is used with a warning", "[
   CHECK_THAT(said(place, "inspect m.json"), Catch::Contains("all 3 bags of the source"));
 }
 
+TEST_CASE("transfer: alter-psvm starts from what tl-llp learns from sources, and keeps the target alone",
+          "[cli][transfer]") {
+  const GeneratedTasks place;
+  const std::string train =
+      "train --method alter-psvm --target t.csv --target-proportions p.csv -o m.json --quiet --restarts 2";
+  const json alone = told(place, train);
+  CHECK(alone["starts"][0]["init"] == "inv-cal");
+  for (const std::string more : {"", " --scale standard", " --metric pca", " --kernel rbf"}) {
+    CAPTURE(more);
+    const json report = told(place, train + kFromThree + more);
+    REQUIRE(report["starts"].size() == 3);
+    CHECK(report["starts"][0]["init"] == "tl-llp");
+    CHECK(report["starts"][1]["init"] == "random");
+    CHECK(model_in(place)["tasks"].size() == 1);
+    CHECK(told(place, "evaluate --model m.json --input d1/test.csv")["rows"] == 50);
+  }
+  const json one = told(place, train + kFromThree + " --init tl-llp --calibrate bags");
+  CHECK(one["starts"].size() == 1);
+  CHECK(one["options"]["init"] == "tl-llp");
+  for (const char* init : {"random", "inv-cal"}) {
+    const Outcome outcome = place.run(train + kFromThree + " --init " + init);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err ==
+          fmt::format("bagwise: --init = {} uses no source; expected tl-llp or both where there "
+                      "are sources\n",
+                      init));
+  }
+}
+
 TEST_CASE("transfer: inspect tells how the tasks stand to each other", "[cli][transfer][inspect]") {
   const Workplace place(two_tasks());
   const json trained = told(place, kTransfer);

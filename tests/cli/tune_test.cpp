@@ -154,6 +154,7 @@ TEST_CASE("tune: faults of what is asked for are told in one line, and nothing i
   check_refused(place, tuning("inv-cal", "--set C=x"), {"\"x\""});
   check_refused(place, tuning("inv-cal", "--lambda 2"), {"--lambda", "inv-cal"});
   check_refused(place, tuning("inv-cal", kSource), {"inv-cal"});
+  check_refused(place, tuning("alter-psvm", kSource + "--init random"), {"--init = random uses no source"});
   check_refused(place, tuning("inv-col"), {"inv-col", "inv-cal"});
   check_refused(place, tuning("inv-cal", "--set C=1 --kernel rbf --combine average --folds 2"),
                 {"--combine = average or plane needs planes"});
@@ -286,6 +287,17 @@ TEST_CASE("tune: auto tries every method and shows the table of all", "[cli][tun
     CHECK_THAT(text, Catch::Contains(part));
   const json best = told(place, command + "--combine best");
   CHECK(best["method"] == best["table"][0]["method"]);
+}
+
+TEST_CASE("tune: alter-psvm is tried with the source and without it", "[cli][tune]") {
+  const SmallTasks place;
+  const json report = told(place, tuning("alter-psvm", kSource + "--set C=0.1,1 --C-p 1 --folds 2"));
+  std::multiset<std::string> inits;
+  for (const json& row : report["table"]) inits.insert(row["options"]["init"].get<std::string>());
+  CHECK(inits == std::multiset<std::string>{"inv-cal", "inv-cal", "tl-llp", "tl-llp"});
+  CHECK(report["transfer"]["share"] > 0);
+  CHECK(report["transfer"]["share"] < 1);
+  CHECK(told(place, "evaluate --model m.json --input d/test.csv")["rows"] == 60);
 }
 
 TEST_CASE("tune: stopped by Ctrl-C, the same command goes on to the same model", "[cli][tune]") {

@@ -99,6 +99,35 @@ TEST_CASE("methods: the same seed gives the same bits on 1, 2 and 4 threads", "[
   }
 }
 
+TEST_CASE("methods: with sources the same seed gives the same bits, and the target is the last task",
+          "[methods][conformance]") {
+  for (const Method& method : methods()) {
+    if (!method.uses_sources) continue;
+    CAPTURE(method.name);
+    Rng rng(11);
+    const std::vector<BaggedData> data = {random_bags(rng, 40, 5), random_bags(rng, 50, 5),
+                                          random_bags(rng, 30, 5)};
+    const std::vector<TrainingTask> tasks = {{"source", reduce(data[0]), &data[0]},
+                                             {"source-2", reduce(data[1]), &data[1]},
+                                             {"target", reduce(data[2]), &data[2]}};
+    for (const OptionTexts& options : {OptionTexts{}, OptionTexts{{"metric", "pca"}}}) {
+      REQUIRE(method.check_sources(options).ok());
+      CHECK(tasks_for(method, options, tasks).size() == 3);
+      const auto one = method.fit(tasks, options, {.seed = 7, .threads = 1});
+      REQUIRE(one.ok());
+      CHECK(one->model.tasks.back().name == "target");
+      for (const unsigned threads : {2U, 4U}) {
+        const auto many = method.fit(tasks, options, {.seed = 7, .threads = threads});
+        REQUIRE(many.ok());
+        CHECK(model_to_json(one->model) == model_to_json(many->model));
+      }
+      const auto loaded = model_from_json(model_to_json(one->model), "model");
+      REQUIRE(loaded.ok());
+      CHECK(model_to_json(*loaded) == model_to_json(one->model));
+    }
+  }
+}
+
 TEST_CASE("methods: a saved and loaded model is the same model", "[methods][conformance]") {
   for (const Method& method : methods()) {
     CAPTURE(method.name);
@@ -227,6 +256,7 @@ TEST_CASE("methods: every option is listed, checked and kept", "[methods][confor
       const TrainingTask task{"target", reduce(data), &data};
       const std::vector<TrainingTask> two = {task, task};
       CHECK_FALSE(method.fit(two, {}, {}).ok());
+      CHECK(tasks_for(method, {}, two).size() == 1);
     }
   }
   CHECK(find_method("no-such-method") == nullptr);

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <fstream>
+#include <new>
 #include <stdexcept>
 #include <string>
 

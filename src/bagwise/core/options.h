@@ -59,6 +59,21 @@ struct OptionInfo {
   OptionValue default_value;
 };
 
+// The names of all values of an enum class with a names() overload, and of one of them.
+template <class E>
+std::vector<std::string> choices_of() {
+  std::vector<std::string> out;
+  for (const auto& entry : names(E{})) out.emplace_back(entry.first);
+  return out;
+}
+template <class E>
+std::string name_of(E value) {
+  for (const auto& [name, known] : names(E{})) {
+    if (known == value) return std::string(name);
+  }
+  return {};
+}
+
 namespace options_detail {
 
 template <class T>
@@ -83,20 +98,8 @@ OptionValue to_value(const T& v) {
   } else if constexpr (is_numbers<T>) {
     return v.size() == 1 ? OptionValue(v[0]) : OptionValue(v);
   } else {
-    for (const auto& [name, value] : names(T{})) {
-      if (value == v) return std::string(name);
-    }
-    return {};
+    return name_of(v);
   }
-}
-
-template <class T>
-std::vector<std::string> choices_of() {
-  std::vector<std::string> out;
-  if constexpr (std::is_enum_v<T>) {
-    for (const auto& entry : names(T{})) out.emplace_back(entry.first);
-  }
-  return out;
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
@@ -170,7 +173,8 @@ std::vector<OptionInfo> list_options() {
   std::vector<OptionInfo> out;
   const O defaults{};
   O::describe([&]<class T>(const char* name, T O::*member, const char* help, const Rule& rule = {}) {
-    auto choices = options_detail::choices_of<T>();
+    std::vector<std::string> choices;
+    if constexpr (std::is_enum_v<T>) choices = choices_of<T>();
     std::string text = choices.empty() ? rule.text : options_detail::join(choices, "|");
     out.push_back({name, help, options_detail::type_name<T>(), std::move(text), std::move(choices),
                    options_detail::to_value(defaults.*member)});

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <mutex>
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <thread>

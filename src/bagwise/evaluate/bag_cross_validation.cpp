@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
 #include "bagwise/bags/take_bags.h"
 #include "bagwise/core/watched.h"
+#include "bagwise/evaluate/committee.h"
 #include "bagwise/evaluate/grid.h"
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/bag_checks.h"
@@ -17,19 +19,6 @@
 
 namespace bagwise {
 namespace {
-
-// The planes of a fit on raw values, task by task; none of a kernel model.
-std::vector<TaskModel> raw_planes(const Model& model) {
-  std::vector<TaskModel> out;
-  for (std::size_t t = 0; !model.expansion && t < model.tasks.size(); ++t) {
-    const Plane plane = raw_plane(model, t);
-    out.push_back({model.tasks[t].name,
-                   {plane.weights.data(), plane.weights.data() + plane.weights.size()},
-                   plane.bias,
-                   model.tasks[t].probability});
-  }
-  return out;
-}
 
 // Scores of the target by every fit, one column each: of planes, one product for all of them.
 ColMatrix scores_of(const std::vector<Fit>& fits, const std::vector<std::vector<TaskModel>>& planes,
@@ -58,10 +47,12 @@ ColMatrix scores_of(const std::vector<Fit>& fits, const std::vector<std::vector<
 }
 
 // Whether what was recalled is what a path of so many settings leaves: it may come from a file.
+// A method may keep planes of all tasks or of the target alone.
 bool is_whole(const PathOutcome& outcome, std::size_t settings, std::size_t tasks, std::size_t features) {
   const auto is_plane = [&](const TaskModel& plane) { return plane.weights.size() == features; };
   return outcome.size() == settings && std::all_of(outcome.begin(), outcome.end(), [&](const auto& one) {
-           return one.planes.size() == tasks && std::all_of(one.planes.begin(), one.planes.end(), is_plane);
+           return one.planes.size() <= tasks && one.planes.empty() == (tasks == 0) &&
+                  std::all_of(one.planes.begin(), one.planes.end(), is_plane);
          });
 }
 
@@ -137,32 +128,49 @@ Result<PathOutcome> BagCrossValidation::run_piece(const Arm& arm, const Mapped& 
   return outcome;
 }
 
-Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm& arm, std::size_t from,
-                                                                      std::size_t count, double done,
-                                                                      double total) {
+Result<BagCrossValidation::Mapped> BagCrossValidation::map_arm(const Arm& arm,
+                                                               std::span<const TrainingTask> tasks,
+                                                               std::size_t from, std::size_t count) const {
   const auto needs_rows = [&](const OptionTexts& setting) { return arm.method->needs_instances(setting); };
   const std::vector<OptionTexts> settings = settings_of(arm.paths);
   const bool rows = std::any_of(settings.begin(), settings.end(), needs_rows);
-  Mapped mapped;
-  std::span<const TrainingTask> seen = tasks_;
-  if (!arm.method->uses_sources) seen = seen.last(1);
+  Mapped out;
   if (arm.metric != "none") {
-    auto metric = map_tasks(seen, context_, rows);
+    auto metric = map_tasks(tasks, context_, rows);
     if (!metric) return metric.error();
-    mapped.metric = std::move(*metric);
-    seen = mapped.metric->tasks;
+    out.metric = std::move(*metric);
+    tasks = out.metric->tasks;
   }
-  mapped.folds.resize(folds_.size());
+  out.folds.resize(folds_.size());
   for (std::size_t f = from; f < from + count; ++f) {
-    mapped.folds[f] = std::make_unique<Mapped::Fold>();
-    auto& fold = *mapped.folds[f];
-    fold.tasks.assign(seen.begin(), seen.end());
-    fold.tasks.back().reduced = take_bags(seen.back().reduced, folds_[f].rest);
-    if (rows) fold.rows = take_bags(*seen.back().rows, folds_[f].rest);
+    out.folds[f] = std::make_unique<Mapped::Fold>();
+    auto& fold = *out.folds[f];
+    fold.tasks.assign(tasks.begin(), tasks.end());
+    fold.tasks.back().reduced = take_bags(tasks.back().reduced, folds_[f].rest);
+    if (rows) fold.rows = take_bags(*tasks.back().rows, folds_[f].rest);
     fold.tasks.back().rows = rows ? &fold.rows : nullptr;
   }
+  return out;
+}
 
-  const std::size_t tasks_kept = keep_planes_ ? seen.size() : 0;
+Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm& arm, std::size_t from,
+                                                                      std::size_t count, double done,
+                                                                      double total) {
+  // Paths of settings that take no sources see the target in a metric of its own.
+  std::vector<std::size_t> given;  // per path, so many of the tasks
+  for (const SettingsPath& path : arm.paths) {
+    given.push_back(1);
+    for (const OptionTexts& setting : path)
+      given.back() = std::max(given.back(), tasks_for(*arm.method, setting, tasks_).size());
+  }
+  std::map<std::size_t, Mapped> mapped;
+  for (const std::size_t tasks : given) {
+    if (mapped.contains(tasks)) continue;
+    auto made = map_arm(arm, tasks_.last(tasks), from, count);
+    if (!made) return made.error();
+    mapped.emplace(tasks, std::move(*made));
+  }
+
   const std::size_t features = tasks_.back().rows->features.columns();
   std::vector<std::vector<PathOutcome>> out(arm.paths.size(), std::vector<PathOutcome>(count));
   const std::size_t pieces = arm.paths.size() * count;
@@ -175,15 +183,17 @@ Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm&
               context_.observer ? Observer(shifted) : Observer(), [&](std::size_t piece, Watched& watched) {
                 const SettingsPath& path = arm.paths[piece / count];
                 const std::size_t fold = from + piece % count;
+                const std::size_t tasks = given[piece / count];
                 PathOutcome& place = out[piece / count][piece % count];
                 const std::string key = piece_key(arm, path, fold);
                 std::optional<PathOutcome> known;
                 if (memory_.recall) known = memory_.recall(key);
-                if (known && is_whole(*known, path.size(), tasks_kept, features)) {
+                if (known && is_whole(*known, path.size(), keep_planes_ ? tasks : 0, features)) {
                   place = std::move(*known);
                 } else if (watched.stop) {
                   faults[piece] = stopped_error();
-                } else if (auto found = run_piece(arm, mapped, path, fold, watched.inside()); !found) {
+                } else if (auto found = run_piece(arm, mapped.at(tasks), path, fold, watched.inside());
+                           !found) {
                   faults[piece] = found.error();
                   watched.stop = true;
                 } else {

@@ -64,6 +64,8 @@ class BagCrossValidation {
   };
   struct Mapped;  // the tasks in an arm's metric
 
+  Result<Mapped> map_arm(const Arm& arm, std::span<const TrainingTask> tasks, std::size_t from,
+                         std::size_t count) const;
   Result<PathOutcome> run_piece(const Arm& arm, const Mapped& mapped, const SettingsPath& path,
                                 std::size_t fold, const Observer& observer) const;
 

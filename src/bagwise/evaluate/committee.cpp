@@ -18,6 +18,18 @@ std::vector<double> weights_of_values(std::span<const double> values, double tau
   return out;
 }
 
+std::vector<TaskModel> raw_planes(const Model& model) {
+  std::vector<TaskModel> out;
+  for (std::size_t t = 0; !model.expansion && t < model.tasks.size(); ++t) {
+    const Plane plane = raw_plane(model, t);
+    out.push_back({model.tasks[t].name,
+                   {plane.weights.data(), plane.weights.data() + plane.weights.size()},
+                   plane.bias,
+                   model.tasks[t].probability});
+  }
+  return out;
+}
+
 void set_committee(std::vector<Member> members, std::vector<std::string> settings, Model& model) {
   assert(!members.empty());
   double total = 0;

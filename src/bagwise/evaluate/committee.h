@@ -13,6 +13,9 @@ namespace bagwise {
 // exp(-(value - least)/tau), 0 where that is below a hundredth; not yet divided by their sum. Empty for none.
 std::vector<double> weights_of_values(std::span<const double> values, double tau);
 
+// The planes of a fit on raw values, task by task; none of a kernel model.
+std::vector<TaskModel> raw_planes(const Model& model);
+
 // One plane per task of every member.
 struct Member {
   std::uint32_t setting = 0, fold = 0;

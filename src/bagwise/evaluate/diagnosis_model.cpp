@@ -15,6 +15,7 @@
 #include "bagwise/evaluate/poisson_binomial.h"
 #include "bagwise/linalg/compensated.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/plane_weights.h"
 #include "bagwise/methods/scorer.h"
 
 namespace bagwise {
@@ -79,19 +80,6 @@ class Refitter {
   bool rows_ = false;
 };
 
-Result<std::vector<double>> scores_or_error(const Scorer& scorer, const RowsView& rows, unsigned threads) {
-  auto out = scorer.scores(rows, threads);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!std::isfinite(out[i])) {
-      return Error{
-          fmt::format("the score of row {} is not a finite number; expected values near those the "
-                      "model was trained on",
-                      i + 1)};
-    }
-  }
-  return out;
-}
-
 std::vector<double> probabilities_of(const Scorer& scorer, std::span<const double> scores) {
   std::vector<double> out;
   out.reserve(scores.size());
@@ -140,7 +128,7 @@ Result<HeldOutRows> leave_bags_out(const Refitter& refit, const BaggedData& data
       return;
     }
     const Scorer scorer(fit->model, fit->model.tasks.size() - 1);
-    const auto f = scores_or_error(scorer, data.features.view(), 1);
+    const auto f = finite_scores(scorer, data.features.view(), 1);
     if (!f) {
       errors[fold] = f.error();
       return;
@@ -186,23 +174,12 @@ HeldOutDiagnosis judge_held_out(const BaggedData& data, const HeldOutRows& rows,
   return out;
 }
 
-// The features of largest weight on raw values.
-std::vector<std::size_t> order_by_weight(const Plane& plane) {
-  std::vector<std::size_t> order(static_cast<std::size_t>(plane.weights.size()));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto size = [&](std::size_t j) { return std::abs(plane.weights[static_cast<Eigen::Index>(j)]); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-  order.resize(std::min(order.size(), kMostWeights));
-  return order;
-}
-
 Result<BootstrapDiagnosis> draw_weights(const Refitter& refit, const Model& model,
                                         std::span<const TrainingTask> tasks,
                                         const ModelDiagnosisOptions& options, const Observer& observer) {
   const std::size_t target = model.tasks.size() - 1;
   const Plane plane = raw_plane(model, target);
-  const std::vector<std::size_t> features = order_by_weight(plane);
+  const std::vector<std::size_t> features = largest_weights(plane, kMostWeights);
   std::vector<std::vector<double>> drawn(options.draws);
   std::atomic<bool> stopped{false};
   watched_for(options.draws, options.threads, "bootstrap", options.draws, observer,
@@ -312,10 +289,21 @@ Estimate bootstrap_mean(std::span<const double> values, std::size_t draws, Rng& 
   return {sum.value() / n, central_interval(std::move(means), kConfidence)};
 }
 
+bool may_be_of(const Model& model, std::size_t tasks) {
+  const auto& starts = model.training.starts;
+  const bool from_tl_llp =
+      std::ranges::any_of(starts, [](const StartReport& start) { return start.init == "tl-llp"; });
+  if (!from_tl_llp) return model.tasks.size() == tasks;
+  // Beside random starts tl-llp's is there only if there are sources; asked for, it may have none.
+  const bool asked =
+      std::ranges::all_of(starts, [](const StartReport& start) { return start.init == "tl-llp"; });
+  return asked || tasks > 1;
+}
+
 Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const TrainingTask> tasks,
                                       const ModelDiagnosisOptions& options, const Observer& observer) {
   assert(!tasks.empty() && tasks.back().rows != nullptr);
-  if (model.tasks.size() != tasks.size()) {
+  if (!may_be_of(model, tasks.size())) {
     return Error{fmt::format("the model has {} tasks and the data {}; expected the tasks it was trained on",
                              model.tasks.size(), tasks.size())};
   }
@@ -330,7 +318,7 @@ Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const Traini
   out.method = model.method;
   out.task = model.tasks.back().name;
   const Scorer scorer(model, model.tasks.size() - 1);
-  const auto f = scores_or_error(scorer, data.features.view(), options.threads);
+  const auto f = finite_scores(scorer, data.features.view(), options.threads);
   if (!f) return f.error();
   const auto probabilities = probabilities_of(scorer, *f);
   out.bags = fit_by_bag(data, *f, probabilities);

@@ -78,6 +78,10 @@ struct ModelDiagnosisOptions {
   std::size_t draws = 200;  // bootstraps; 0: none
 };
 
+// Whether a model may have been fitted to so many tasks: it has a plane of each, or it keeps none of the
+// sources that gave alter-psvm its start.
+bool may_be_of(const Model& model, std::size_t tasks);
+
 // Every task with its rows, sources in order, the target last, with the features of the model in its order.
 // Errors: a score that is not a number, an observer that stops.
 Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const TrainingTask> tasks,

@@ -1,5 +1,6 @@
 #include "bagwise/evaluate/diagnosis_transfer.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>

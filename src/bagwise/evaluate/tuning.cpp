@@ -11,6 +11,7 @@
 #include "bagwise/core/timing.h"
 #include "bagwise/evaluate/committee.h"
 #include "bagwise/evaluate/grid.h"
+#include "bagwise/evaluate/transfer_gate.h"
 #include "bagwise/methods/bag_checks.h"
 
 namespace bagwise {
@@ -132,14 +133,6 @@ Result<ArmState> try_arm(BagCrossValidation& validation, const Arm& arm, std::si
   return state;
 }
 
-// How much few bags may be trusted to tell of a source, as log odds either way.
-constexpr double kMostOdds = 1.5;
-
-// What share the settings with transfer have, given how related the sources look.
-double share_with_transfer(const Relatedness& related) {
-  return 1 / (1 + std::exp(-std::clamp(related.log_odds, -kMostOdds, kMostOdds)));
-}
-
 // Whether an arm has settings of both kinds, so that there is something to weigh.
 bool asks_for_transfer(const ArmState& arm) {
   bool with = false, without = false;
@@ -149,18 +142,21 @@ bool asks_for_transfer(const ArmState& arm) {
   return with && without;
 }
 
-// The shares of one kind of an arm's settings, together `share`, as their values say.
-void share_out(const ArmState& arm, bool alone, double share, double tau, std::vector<double>& weights) {
+// The shares of an arm's settings, together 1; nothing for those that halving dropped.
+std::vector<double> shares_within(const ArmState& arm, double transfer, double tau) {
   std::vector<double> values;
-  std::vector<std::size_t> which;
+  std::vector<bool> alone;
   for (std::size_t s = 0; s < arm.tried.size(); ++s) {
-    if (!arm.alive[s] || arm.alone[s] != alone) continue;
+    if (!arm.alive[s]) continue;
     values.push_back(arm.tried[s].value);
-    which.push_back(s);
+    alone.push_back(arm.alone[s]);
   }
-  const std::vector<double> own = weights_of_values(values, tau);
-  const double sum = std::accumulate(own.begin(), own.end(), 0.0);
-  for (std::size_t i = 0; i < which.size(); ++i) weights[which[i]] = share * own[i] / sum;
+  const std::vector<double> shares = gated_shares(values, alone, transfer, tau);
+  std::vector<double> out(arm.tried.size(), 0.0);
+  for (std::size_t s = 0, i = 0; s < out.size(); ++s) {
+    if (arm.alive[s]) out[s] = shares[i++];
+  }
+  return out;
 }
 
 double least_value(const ArmState& arm) {
@@ -179,10 +175,7 @@ std::vector<std::vector<double>> setting_weights(const std::vector<ArmState>& ar
   std::vector<double> least;
   std::vector<std::vector<double>> out;
   for (const ArmState& arm : arms) {
-    const bool both = asks_for_transfer(arm);
-    out.emplace_back(arm.tried.size(), 0.0);
-    share_out(arm, false, both ? transfer : 1, tau, out.back());
-    share_out(arm, true, both ? 1 - transfer : 1, tau, out.back());
+    out.push_back(shares_within(arm, transfer, tau));
     least.push_back(least_value(arm));
   }
   const std::vector<double> of_arms = weights_of_values(least, tau);
@@ -213,7 +206,10 @@ void combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const 
   const auto weights = setting_weights(states, out.transfer_share, options.tau);
   std::vector<Member> members;
   std::vector<std::string> settings;
+  double total = 0;
   for (std::size_t a = 0; a < states.size(); ++a) {
+    out.arm_shares[a] = std::accumulate(weights[a].begin(), weights[a].end(), 0.0);
+    total += out.arm_shares[a];
     for (std::size_t s = 0; s < weights[a].size(); ++s) {
       if (weights[a][s] == 0) continue;
       auto& outcomes = states[a].outcomes[s];
@@ -225,16 +221,10 @@ void combine(const std::vector<Arm>& arms, std::vector<ArmState>& states, const 
       settings.push_back(full_text(arms[a], states[a].tried[s].setting));
     }
   }
+  for (double& share : out.arm_shares) share /= total;
   out.members = members.size();
   set_committee(std::move(members), std::move(settings), out.fit.model);
   if (options.combine == Combine::kPlane) out.fit.model.committee.reset();
-}
-
-std::string name_of(auto value) {
-  for (const auto& [name, known] : names(value)) {
-    if (known == value) return std::string(name);
-  }
-  return {};
 }
 
 // The report of a model that no single solve gave.
@@ -302,10 +292,12 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
   Stopwatch finishing;
   const Tried& best = out.tried[out.best];
   const Arm& arm = arms[best.arm];
+  out.arm_shares.assign(arms.size(), 0.0);
   if (options.combine == Combine::kBest) {
+    out.arm_shares[best.arm] = 1;
     OptionTexts setting = best.setting;
     if (arm.metric != "none") setting["metric"] = arm.metric;
-    auto fit = arm.method->fit(arm.method->uses_sources ? tasks : tasks.last(1), setting, context);
+    auto fit = arm.method->fit(tasks_for(*arm.method, setting, tasks), setting, context);
     if (!fit) return fit.error();
     out.fit = std::move(*fit);
   } else {

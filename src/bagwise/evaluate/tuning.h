@@ -23,9 +23,8 @@ namespace bagwise {
 // which setting s weighs exp(-(value_s - least)/tau). plane: one plane, their weighted mean.
 //
 // Few bags tell little of whether a source helps. Where a method is tried with transfer and without, both
-// kinds are weighed by how related the source looks (relatedness.h) instead: together the settings with
-// transfer have the share 1/(1 + exp(-log odds)), the odds kept within exp(+-1.5). For `best` a setting's
-// value counts less tau times the logarithm of its kind's share.
+// kinds are weighed by how related the source looks instead (transfer_gate.h). For `best` a setting's value
+// counts less tau times the logarithm of its kind's share.
 enum class Combine { kBest, kAverage, kPlane };
 inline std::vector<std::pair<std::string_view, Combine>> names(Combine) {
   return {{"best", Combine::kBest}, {"average", Combine::kAverage}, {"plane", Combine::kPlane}};
@@ -61,6 +60,7 @@ struct Tuned {
   std::optional<Relatedness> related;  // of the sources, where transfer was in question
   double transfer_share = 0;           // what it made of that
   std::size_t members = 0;             // planes that were combined; 0 for best
+  std::vector<double> arm_shares;      // what each arm has in the model; they add up to 1
   double choose_seconds = 0;           // of the fits on folds, and
   double final_seconds = 0;            // of what came after
 };
@@ -69,8 +69,8 @@ struct Tuned {
 std::string full_text(const Arm& arm, const OptionTexts& setting);
 
 // Tasks: sources in order, the target last and with its rows (all with rows where an arm needs them).
-// Arms that take no sources are given the target alone. Errors: fewer bags than folds, faults of a grid or of
-// a fit, `average` or `plane` of kernel models, a stop.
+// Settings that take no sources are given the target alone. Errors: fewer bags than folds, faults of a grid
+// or of a fit, `average` or `plane` of kernel models, a stop.
 Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& arms,
                    const TuneOptions& options, const Context& context, const Memory& memory = {});
 

@@ -52,7 +52,8 @@ std::vector<TaskModel> planes_of(const Model& model) {
 // Fits one path without a fold of bags.
 std::vector<Fit> slow_fits(std::span<const TrainingTask> given, const Arm& arm, const SettingsPath& path,
                            std::span<const std::uint32_t> fold, std::uint64_t seed) {
-  std::vector<TrainingTask> tasks(arm.method->uses_sources ? given.begin() : given.end() - 1, given.end());
+  const auto seen = tasks_for(*arm.method, path[0], given);
+  std::vector<TrainingTask> tasks(seen.begin(), seen.end());
   Context context{.seed = seed, .threads = 1};
   std::optional<MappedTasks> mapped;
   if (arm.metric == "pca") {
@@ -191,9 +192,11 @@ TEST_CASE("tuning: it is what plain loops over folds and settings come to", "[ev
     const Committee& committee = *model.committee;
     const auto weights = slow_weights(slow, arms.size(), options.tau);
     std::size_t m = 0;
+    std::vector<double> of_arms(arms.size(), 0.0);
     Vector mean = Vector::Zero(3);
     for (std::size_t s = 0; s < slow.size(); ++s) {
       if (weights[s] == 0) continue;
+      of_arms[slow[s].arm] += weights[s];
       for (std::uint32_t f = 0; f < 8; ++f, ++m) {
         REQUIRE(m < committee.size());
         CHECK(committee.settings[committee.setting[m]] == full_text(arms[slow[s].arm], slow[s].setting));
@@ -210,6 +213,8 @@ TEST_CASE("tuning: it is what plain loops over folds and settings come to", "[ev
     }
     CHECK(m == committee.size());
     CHECK(tuned->members == m);
+    REQUIRE(tuned->arm_shares.size() == arms.size());
+    for (std::size_t a = 0; a < arms.size(); ++a) CHECK(tuned->arm_shares[a] == Approx(of_arms[a]));
     REQUIRE(model.tasks.size() == 1);  // mean-map and inv-cal know no source
     for (std::size_t j = 0; j < 3; ++j)
       CHECK(model.tasks[0].weights[j] == Approx(mean[static_cast<Eigen::Index>(j)]));
@@ -269,6 +274,7 @@ TEST_CASE("tuning: the best setting is fitted to all bags, and a plane is a comm
     }
     CHECK(best->fit.model.metric.kind == metric);
     CHECK(best->members == 0);
+    CHECK(best->arm_shares == std::vector<double>{1});
     CHECK_FALSE(best->fit.model.committee);
     CHECK(average->fit.model.committee);
     CHECK_FALSE(plane->fit.model.committee);
@@ -400,6 +406,49 @@ TEST_CASE("tuning: what is remembered is not fitted again and gives the same mod
         check_same(*first, *third);
         notebook.known.begin()->second = whole;
       }
+    }
+  }
+}
+
+TEST_CASE("tuning: alter-psvm's starts with and without the source are weighed as transfer is",
+          "[evaluate][tuning]") {
+  Rng rng(8);
+  const World world = random_world(rng, 2, 3, 15);
+  for (const std::string metric : {"none", "pca"}) {
+    const std::vector<Arm> arms = {
+        arm_of("alter-psvm", {{"C", {"0.1", "1"}}, {"init", {"inv-cal", "tl-llp"}}}, metric)};
+    const TuneOptions options{.folds = 3};
+    Notebook notebook;
+    const auto tuned = tune(world.tasks, arms, options, {.seed = 5, .threads = 2}, notebook.memory());
+    REQUIRE(tuned.ok());
+    const auto slow = slow_tuning(world, arms, options, 5);
+    REQUIRE(tuned->tried.size() == 4);
+    double with = 0, without = 0;
+    for (std::size_t s = 0; s < slow.size(); ++s) {
+      CHECK(tuned->tried[s].setting == slow[s].setting);
+      CHECK(tuned->tried[s].value == Approx(slow[s].value).margin(1e-9));
+    }
+    REQUIRE(tuned->related);
+    const Committee& committee = *tuned->fit.model.committee;
+    CHECK(committee.tasks.size() == 1);
+    for (std::size_t m = 0; m < committee.size(); ++m) {
+      const std::string& setting = committee.settings[committee.setting[m]];
+      (setting.find("init=tl-llp") != std::string::npos ? with : without) += committee.share[m];
+    }
+    CHECK(with == Approx(tuned->transfer_share));
+    CHECK(without == Approx(1 - tuned->transfer_share));
+    // One plane of two tasks is all there is to remember.
+    const int kept = notebook.kept;
+    const auto again = tune(world.tasks, arms, options, {.seed = 5}, notebook.memory());
+    REQUIRE(again.ok());
+    CHECK(notebook.kept == kept);
+    check_same(*tuned, *again);
+    // The best is fitted to what it takes of the tasks, whichever it is.
+    for (const char* init : {"inv-cal", "tl-llp"}) {
+      const std::vector<Arm> one = {arm_of("alter-psvm", {{"C", {"0.1"}}, {"init", {init}}}, metric)};
+      const auto best = tune(world.tasks, one, {.folds = 3, .combine = Combine::kBest}, {.seed = 5});
+      REQUIRE(best.ok());
+      CHECK(best->fit.model.training.starts[0].init == init);
     }
   }
 }

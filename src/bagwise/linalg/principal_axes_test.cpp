@@ -3,6 +3,7 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "bagwise/core/random.h"
 #include "support/sparse_rows.h"

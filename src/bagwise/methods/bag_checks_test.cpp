@@ -33,7 +33,8 @@ TEST_CASE("bag_checks: noise that a method ignores is told, none is not", "[meth
   warn_if_noise_ignored({{"a", "b"}, {0.1, 0.2}, {0, 0.5}}, "mean-map", warnings);
   REQUIRE(warnings.size() == 2);
   CHECK(warnings[0] ==
-        "1 of 2 proportions are noisy, and mean-map takes them for exact; inv-cal and tl-llp weigh them by "
+        "1 of 2 proportions are noisy, and mean-map takes them for exact; inv-cal, tl-llp and tl-count weigh "
+        "them by "
         "their noise");
 }
 

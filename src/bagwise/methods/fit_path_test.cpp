@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "bagwise/methods/path_state.h"
@@ -178,6 +179,43 @@ TEST_CASE("fit_path: alter-psvm goes on from the labels of a lower cost, and fro
   REQUIRE(own.ok());
   CHECK((*own)[0].model.training.starts.size() == 2);
   CHECK(option_of((*own)[0].model, "init") == "random");
+}
+
+TEST_CASE("fit_path: with sources alter-psvm starts from tl-llp's labels, or does without them as asked",
+          "[methods][fit_path][alter_psvm]") {
+  Rng rng(6);
+  const Method& method = *find_method("alter-psvm");
+  const World world = random_world(rng, 2, 3, 15);
+  const auto starts_of = [&](const SettingsPath& path) {
+    const auto fits = method.fit_path(world.tasks, path, {.threads = 1});
+    REQUIRE(fits.ok());
+    std::vector<std::string> out;
+    for (const Fit& fit : *fits) out.push_back(fit.model.training.starts[0].init);
+    return out;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(starts_of(costs({"0.1", "1"})) == Names{"tl-llp", "path"});
+  // Labels of another start are no start.
+  SettingsPath mixed = costs({"0.1", "0.2"}, {{"init", "tl-llp"}});
+  for (const auto& setting : costs({"1", "2"}, {{"init", "inv-cal"}})) mixed.push_back(setting);
+  CHECK(starts_of(mixed) == Names{"tl-llp", "path", "inv-cal", "path"});
+
+  const SettingsPath alone = costs({"0.1", "1"}, {{"init", "inv-cal"}});
+  const auto beside = method.fit_path(world.tasks, alone, {.threads = 1});
+  const auto without = method.fit_path(std::span(world.tasks).last(1), alone, {.threads = 1});
+  REQUIRE(beside.ok());
+  REQUIRE(without.ok());
+  for (std::size_t s = 0; s < alone.size(); ++s)
+    CHECK((*beside)[s].model.tasks[0].weights == (*without)[s].model.tasks[0].weights);
+  CHECK_FALSE(method.fit(world.tasks, alone[0], {}).ok());
+  CHECK(method.learns_alone(alone[0]));
+  CHECK_FALSE(method.learns_alone(mixed[0]));
+  CHECK_FALSE(method.learns_alone({}));
+
+  std::map<std::string, std::size_t> inits;
+  for (const SettingsPath& path : method.default_grid(1)) ++inits[path[0].at("init")];
+  CHECK(inits == std::map<std::string, std::size_t>{{"inv-cal", 10}, {"tl-llp", 10}});
+  for (const SettingsPath& path : method.default_grid(0)) CHECK_FALSE(path[0].contains("init"));
 }
 
 TEST_CASE("fit_path: a path is fitted to the same bits every time, and its first fault is told",

@@ -24,8 +24,11 @@ struct MethodParts {
   Result<void> (*check)(const Options&) = nullptr;    // how options go together; null: any way
   bool (*needs_instances)(const Options&) = nullptr;  // null: never
   std::vector<SettingsPath> (*default_grid)(std::size_t sources) = nullptr;  // null: the defaults alone
+  // Of a method with sources: that these options go with them; null: any do.
+  Result<void> (*check_sources)(const Options&) = nullptr;
   bool (*learns_alone)(const Options&) = nullptr;  // null: a method with sources never does
-  OptionTexts on_path = {};  // what fits on a path have where a setting does not say otherwise
+  // What fits on a path have where a setting does not say otherwise; null: nothing.
+  OptionTexts (*on_path)(std::size_t sources) = nullptr;
 };
 
 // A method's own options and those all have.
@@ -63,22 +66,28 @@ Method make_method(const MethodParts<Options>& parts) {
   out.check = [parts](const OptionTexts& texts) -> Result<void> {
     const auto options = parse_entry_options<Options>(texts);
     if (!options) return options.error();
-    if (parts.check != nullptr) {
-      if (auto checked = parts.check(options->own); !checked) return checked;
+    if (options->common.metric != MetricKind::kNone) {
+      if (auto checked = check_metric_options(option_values(options->own)); !checked) return checked;
     }
-    if (options->common.metric == MetricKind::kNone) return {};
-    return check_metric_options(option_values(options->own));
+    return parts.check != nullptr ? parts.check(options->own) : Result<void>();
   };
   out.needs_instances = [needs_rows](const OptionTexts& texts) {
     const auto options = parse_entry_options<Options>(texts);
     return options && (options->common.metric != MetricKind::kNone || needs_rows(options->own));
   };
-  out.fit = [parts, needs_rows, check = out.check](std::span<const TrainingTask> tasks,
-                                                   const OptionTexts& texts,
-                                                   const Context& context) -> Result<Fit> {
-    if (!parts.uses_sources && tasks.size() != 1)
-      return Error{parts.name + " learns from the target alone and takes no source"};
+  out.check_sources = [parts](const OptionTexts& texts) -> Result<void> {
+    if (!parts.uses_sources) return Error{parts.name + " learns from the target alone and takes no source"};
+    const auto options = parse_entry_options<Options>(texts);
+    if (!options) return options.error();
+    return parts.check_sources != nullptr ? parts.check_sources(options->own) : Result<void>();
+  };
+  out.fit = [parts, needs_rows, check = out.check, check_sources = out.check_sources](
+                std::span<const TrainingTask> tasks, const OptionTexts& texts,
+                const Context& context) -> Result<Fit> {
     if (auto checked = check(texts); !checked) return checked.error();
+    if (tasks.size() != 1) {
+      if (auto checked = check_sources(texts); !checked) return checked.error();
+    }
     const EntryOptions<Options> options = *parse_entry_options<Options>(texts);
     const auto own_fit = [&](std::span<const TrainingTask> seen, const Context& inside) {
       return parts.fit(seen, options.own, inside);
@@ -90,16 +99,19 @@ Method make_method(const MethodParts<Options>& parts) {
     for (auto& value : option_values(options.common)) fit->model.options.push_back(std::move(value));
     return fit;
   };
-  out.fit_path = [fit = out.fit, rough = parts.on_path](std::span<const TrainingTask> tasks,
-                                                        std::span<const OptionTexts> path,
-                                                        const Context& context) -> Result<std::vector<Fit>> {
+  out.fit_path = [parts, fit = out.fit, check_sources = out.check_sources](
+                     std::span<const TrainingTask> tasks, std::span<const OptionTexts> path,
+                     const Context& context) -> Result<std::vector<Fit>> {
+    const OptionTexts rough = parts.on_path != nullptr ? parts.on_path(tasks.size() - 1) : OptionTexts();
     PathState state;
     Context along = context;
     along.path = &state;
     std::vector<Fit> fits;
     for (OptionTexts setting : path) {
       setting.insert(rough.begin(), rough.end());
-      auto fitted = fit(tasks, setting, along);
+      // Settings that go without sources may stand beside others that use them.
+      const bool alone = parts.uses_sources && !check_sources(setting);
+      auto fitted = fit(alone ? tasks.last(1) : tasks, setting, along);
       if (!fitted) return fitted.error();
       fits.push_back(std::move(*fitted));
     }

@@ -61,7 +61,7 @@ struct TaskReport {
 
 // One of several starts of a method that is not convex.
 struct StartReport {
-  std::string init;      // "random", "inv-cal"
+  std::string init;      // "random", "inv-cal", "tl-llp"; "path": the setting before
   double objective = 0;  // what it came to
   int machines = 0;      // convex problems solved on the way
 };

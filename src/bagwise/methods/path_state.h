@@ -22,12 +22,15 @@ struct PathState {
     Labels labels;
     SvmSolution machine;
     double cost = 0;
+    std::string init;  // the option of that name: where the labels come from in the end
   };
   std::optional<Labelled> labelled;
 
-  // Of tl-count: its planes, and the scaling and kernel in whose coordinates they are planes.
+  // Of tl-count: its planes, found at this cost, and the scaling and kernel in whose coordinates they are
+  // planes.
   struct Counted {
     TubePlanes planes;
+    double cost = 0;
     std::string coordinates;
   };
   std::optional<Counted> counted;

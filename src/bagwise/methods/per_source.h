@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -23,6 +24,14 @@ inline std::vector<double> per_task(const std::vector<double>& sources, double t
   std::vector<double> out(tasks, target);
   for (std::size_t t = 0; t + 1 < tasks; ++t) out[t] = sources.size() == 1 ? sources[0] : sources[t];
   return out;
+}
+
+// Whether the target learns alone, as far as the last digits of accuracy go: with every lambda this small its
+// plane is within about lambda of the one it has without sources.
+inline bool nothing_is_shared(double lambda, const std::vector<double>& lambda_source) {
+  constexpr double kTiny = 1e-3;
+  return lambda <= kTiny && std::all_of(lambda_source.begin(), lambda_source.end(),
+                                        [](double source) { return source <= kTiny; });
 }
 
 }  // namespace bagwise

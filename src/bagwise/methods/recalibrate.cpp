@@ -19,7 +19,8 @@ Probability fit_bag_sigmoid(std::span<const double> scores, std::span<const std:
 }
 
 void recalibrate(Model& model, std::span<const TrainingTask> tasks, unsigned threads) {
-  assert(model.tasks.size() == tasks.size());
+  assert(model.tasks.size() <= tasks.size());
+  tasks = tasks.last(model.tasks.size());
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     if (tasks[t].rows == nullptr) continue;
     const BaggedData& data = *tasks[t].rows;

@@ -18,7 +18,7 @@ Probability fit_bag_sigmoid(std::span<const double> scores, std::span<const std:
                             const Bags& bags);
 
 // Refits the probability of every task of the model on that task's rows; a task without rows keeps its own.
-// Tasks are those the model was fitted to, in their order.
+// Tasks are those the model was fitted to, in their order; the model may have kept the last of them only.
 void recalibrate(Model& model, std::span<const TrainingTask> tasks, unsigned threads = 0);
 
 }  // namespace bagwise

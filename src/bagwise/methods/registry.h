@@ -68,6 +68,8 @@ struct Method {
       fit_path = {};
   // Settings worth trying, as paths, where there are that many sources.
   std::function<std::vector<SettingsPath>(std::size_t sources)> default_grid = {};
+  // That a fit with these (faultless) options can be given sources; the error says why it cannot.
+  std::function<Result<void>(const OptionTexts&)> check_sources = {};
   // Whether with these options the target learns alone, whatever sources there are.
   std::function<bool(const OptionTexts&)> learns_alone = [](const OptionTexts&) { return false; };
   // Faults of options alone, so that they are told before long reading.
@@ -78,5 +80,10 @@ struct Method {
 
 const std::vector<Method>& methods();
 const Method* find_method(std::string_view name);  // null if there is none of that name
+
+// What of the tasks a fit with these options is given: all of them, or the target alone where sources would
+// be an error or make no difference. Alone it is also seen in a metric of its own.
+std::span<const TrainingTask> tasks_for(const Method& method, const OptionTexts& options,
+                                        std::span<const TrainingTask> tasks);
 
 }  // namespace bagwise

@@ -1,5 +1,7 @@
 #include "bagwise/methods/scorer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -92,6 +94,18 @@ std::vector<double> Scorer::kernel_scores(const RowsView& rows, unsigned threads
     const RowMatrix f =
         kernel_expansion(expansion.kernel, expansion.rows.view(), weights, scaled.view(), threads);
     for (std::size_t i = 0; i < count; ++i) out[from + i] = f(static_cast<Eigen::Index>(i), 0) + task_->bias;
+  }
+  return out;
+}
+
+Result<std::vector<double>> finite_scores(const Scorer& scorer, const RowsView& rows, unsigned threads,
+                                          std::uint64_t first_row) {
+  auto out = scorer.scores(rows, threads);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (std::isfinite(out[i])) continue;
+    return Error{fmt::format(
+        "the score of row {} is not a finite number; expected values near those the model was trained on",
+        first_row + i + 1)};
   }
   return out;
 }

@@ -1,8 +1,10 @@
 // Scorer: f(x) of one task of a model, linear, kernel or a committee, for raw rows.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "bagwise/core/result.h"
 #include "bagwise/methods/model.h"
 
 namespace bagwise {
@@ -27,5 +29,10 @@ class Scorer {
   std::size_t number_;  // of the task
   Plane plane_;         // of a linear model
 };
+
+// The same, where a score that is too large to be a number is an error that names its row, counted from
+// `first_row` + 1.
+Result<std::vector<double>> finite_scores(const Scorer& scorer, const RowsView& rows, unsigned threads = 0,
+                                          std::uint64_t first_row = 0);
 
 }  // namespace bagwise

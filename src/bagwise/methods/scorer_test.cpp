@@ -250,5 +250,20 @@ TEST_CASE("scorer: a committee that has no doubt has finite scores", "[methods][
   }
 }
 
+TEST_CASE("scorer: a score beyond all numbers is an error that names its row", "[methods][scorer]") {
+  Model model;
+  model.features = {"x"};
+  model.tasks = {{"target", {1e300}, 0, {}}};
+  DenseRows rows(3, 1);
+  rows(0, 0) = 1;
+  rows(1, 0) = -2;
+  const Scorer scorer(model, 0);
+  CHECK(*finite_scores(scorer, rows.view()) == std::vector<double>{1e300, -2e300, 0});
+  rows(1, 0) = 1e300;
+  const auto wrong = finite_scores(scorer, rows.view(), 1, 40);
+  REQUIRE_FALSE(wrong.ok());
+  CHECK_THAT(wrong.error().message, Catch::Contains("the score of row 42 is not a finite number"));
+}
+
 }  // namespace
 }  // namespace bagwise

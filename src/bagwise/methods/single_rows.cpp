@@ -3,15 +3,16 @@
 #include <utility>
 #include <vector>
 
+#include "bagwise/methods/scorer.h"
+
 namespace bagwise {
 
-InvCalOptions inv_cal_start(const KernelChoice& choice, const KernelFunction& kernel) {
-  InvCalOptions out;
-  out.kernel = choice.kernel;
-  out.degree = choice.degree;
-  out.nystrom = choice.nystrom;
-  if (!choice.is_linear()) out.gamma = kernel.gamma;
-  return out;
+Result<std::vector<double>> target_scores(const Result<Fit>& fit, const BaggedData& target,
+                                          unsigned threads) {
+  if (!fit) return fit.error();
+  // Scores of a kernel take as long as the fit.
+  if (fit->model.expansion && fit->model.training.termination == "stopped") return stopped_error();
+  return Scorer(fit->model, fit->model.tasks.size() - 1).scores(target.features.view(), threads);
 }
 
 void set_row_weights(const KernelFunction& kernel, const RowsView& rows, std::span<const double> weights,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 
 #include "bagwise/linalg/blas.h"
 #include "bagwise/solver/internal/count_rows.h"
@@ -164,65 +165,136 @@ double count_objective(const CountProblem& problem, const TubePlanes& planes, un
   return rows.penalty(z) + rows.loss(rows.products(z), slope);
 }
 
+namespace {
+
+// The search from a start, at one share of the costs after the other.
+class Descent {
+ public:
+  Descent(const CountProblem& problem, const TubePlanes& start, unsigned threads) : rows_(problem, threads) {
+    now_.z = rows_.from_planes(start);
+    now_.f = rows_.products(now_.z);
+    now_.loss = rows_.loss(now_.f, now_.slope);
+    now_.value = rows_.penalty(now_.z) + now_.loss;
+    now_.gradient = gradient(now_);
+  }
+
+  // Squares of features may overflow where their sums do not.
+  [[nodiscard]] bool finite() const {
+    return std::isfinite(now_.value) && now_.gradient.allFinite() && rows_.diagonal().allFinite();
+  }
+  [[nodiscard]] double convex_share() const { return rows_.convex_share(); }
+  [[nodiscard]] double value() const { return now_.value; }
+  [[nodiscard]] double decrement() const { return decrement_; }
+  [[nodiscard]] double passes() const { return rows_.passes(); }
+  [[nodiscard]] TubePlanes planes() const { return rows_.to_planes(now_.z); }
+
+  // Everything but the penalty is proportional to the share: no pass.
+  void set_share(double share) {
+    const double ratio = share / share_;
+    const auto held = rows_.held();
+    share_ = share;
+    rows_.set_share(share);
+    now_.loss *= ratio;
+    now_.slope *= ratio;
+    now_.value = rows_.penalty(now_.z) + now_.loss;
+    now_.gradient.head(held) -= now_.z.head(held);
+    now_.gradient *= ratio;
+    now_.gradient.head(held) += now_.z.head(held);
+  }
+
+  // Steps until one is expected to gain less than the tolerance; `before_step` is told of each and may end
+  // it.
+  Termination run(double tolerance, int max_steps, const std::function<bool()>& before_step) {
+    memory_.reset(rows_.diagonal());
+    for (int steps = 0;;) {
+      Vector direction = -memory_.times(now_.gradient);
+      double slope = now_.gradient.dot(direction);
+      if (!(slope < 0)) {
+        memory_.reset(rows_.diagonal());
+        direction = -memory_.times(now_.gradient);
+        slope = now_.gradient.dot(direction);
+      }
+      decrement_ = -slope / 2 / rows_.total_cost();
+      if (!(decrement_ > tolerance)) return Termination::kConverged;
+      if (steps >= max_steps) return Termination::kIterationLimit;
+      if (!before_step()) return Termination::kStopped;
+      Line line(rows_, now_, direction);
+      const Line::Value best = search(line, {0, now_.value, slope});
+      if (best.length > 0) {
+        Point next;
+        line.take(best.length, best.value, next);
+        next.gradient = gradient(next);
+        memory_.add(next.z - now_.z, next.gradient - now_.gradient);
+        now_ = std::move(next);
+        ++steps;
+        if (history_ != nullptr) history_->push_back(now_.value);
+      } else if (memory_.empty()) {
+        return Termination::kIterationLimit;  // as low as rounding lets it be seen
+      } else {
+        memory_.reset(rows_.diagonal());
+      }
+      steps_ = steps;
+    }
+  }
+  void keep_history(std::vector<double>* history) {
+    history_ = history;
+    history_->push_back(now_.value);
+  }
+  [[nodiscard]] int steps() const { return steps_; }  // of the last run
+
+ private:
+  [[nodiscard]] Vector gradient(const Point& at) const {
+    Vector out = rows_.combination(at.slope);
+    out.head(rows_.held()) += at.z.head(rows_.held());
+    return out;
+  }
+
+  CountRows rows_;
+  Point now_;
+  Memory memory_;
+  double share_ = 1, decrement_ = 0;
+  int steps_ = 0;
+  std::vector<double>* history_ = nullptr;
+};
+
+}  // namespace
+
 CountSolution solve_counts(const CountProblem& problem, const TubePlanes& start, const CountOptions& options,
                            const Observer& observer) {
   const SerialBlas serial;
-  CountRows rows(problem, options.threads);
-  const auto gradient = [&](const Point& at) {
-    Vector out = rows.combination(at.slope);
-    out.head(rows.held()) += at.z.head(rows.held());
-    return out;
-  };
+  Descent descent(problem, start, options.threads);
   CountSolution out;
-  Point now;
-  now.z = rows.from_planes(start);
-  now.f = rows.products(now.z);
-  now.loss = rows.loss(now.f, now.slope);
-  now.value = rows.penalty(now.z) + now.loss;
-  now.gradient = gradient(now);
-  out.history.push_back(now.value);
-  out.termination = Termination::kNumericalFault;
-  Memory memory;
-  memory.reset(rows.diagonal());
-  // Squares of features may overflow where their sums do not.
-  if (std::isfinite(now.value) && now.gradient.allFinite() && rows.diagonal().allFinite())
-    out.termination = Termination::kIterationLimit;
-  while (out.termination == Termination::kIterationLimit) {
-    Vector direction = -memory.times(now.gradient);
-    double slope = now.gradient.dot(direction);
-    if (!(slope < 0)) {
-      memory.reset(rows.diagonal());
-      direction = -memory.times(now.gradient);
-      slope = now.gradient.dot(direction);
+  bool usable = descent.finite(), stopped = false;
+  int told = 0;
+  const auto tell_step = [&] {
+    stopped = tell(observer, {"solving", static_cast<double>(told++), 0, descent.decrement()}) == Next::kStop;
+    return !stopped;
+  };
+  // Fourfold and not closer than this at a time: the next stage mends what one leaves.
+  constexpr double kRaise = 4, kStageTolerance = 1e-3;
+  if (usable && options.anneal) {
+    int left = options.max_steps;
+    for (double share = descent.convex_share(); share < 1 && !stopped && left > 0; share *= kRaise) {
+      descent.set_share(share);
+      descent.run(std::max(options.tolerance, kStageTolerance), left, tell_step);
+      left -= descent.steps();
+      out.steps_before += descent.steps();
     }
-    out.decrement = -slope / 2 / rows.total_cost();
-    if (!(out.decrement > options.tolerance)) {
-      out.termination = Termination::kConverged;
-    } else if (out.steps() >= options.max_steps) {
-      break;
-    } else if (tell(observer, {"solving", static_cast<double>(out.steps()), 0, out.decrement}) ==
-               Next::kStop) {
-      out.termination = Termination::kStopped;
-    } else {
-      Line line(rows, now, direction);
-      const Line::Value best = search(line, {0, now.value, slope});
-      if (best.length == 0) {
-        if (memory.empty()) break;  // as low as rounding lets it be seen
-        memory.reset(rows.diagonal());
-        continue;
-      }
-      Point next;
-      line.take(best.length, best.value, next);
-      next.gradient = gradient(next);
-      memory.add(next.z - now.z, next.gradient - now.gradient);
-      now = std::move(next);
-      out.history.push_back(now.value);
-    }
+    descent.set_share(1);
   }
-  out.planes = rows.to_planes(now.z);
+  descent.keep_history(&out.history);
+  if (!usable) {
+    out.termination = Termination::kNumericalFault;
+  } else if (stopped) {
+    out.termination = Termination::kStopped;
+  } else {
+    out.termination = descent.run(options.tolerance, options.max_steps, tell_step);
+  }
+  out.planes = descent.planes();
   if (!finite(out.planes)) out.termination = Termination::kNumericalFault;
-  out.objective = now.value;
-  out.passes = rows.passes();
+  out.objective = descent.value();
+  out.decrement = descent.decrement();
+  out.passes = descent.passes();
   return out;
 }
 

@@ -4,8 +4,11 @@
 //   over w_0, v_t, b_t, where f_t(x_j) = (w_0 + v_t).x_j + b_t, and nll is that of bag_count.h
 //
 // F is smooth and not convex: what comes out is a stationary point no higher than the start, and which one
-// depends on the start. Steps are those of L-BFGS. Along a step f is known for all rows from one product
-// with them, so that a line search needs no further pass: a step costs two passes whatever the search does.
+// depends on the start. With annealing it depends little: all costs are lowered to where the first terms of F
+// make it as good as convex, and raised again fourfold at a time, each solve going on from the last.
+//
+// Steps are those of L-BFGS. Along a step f is known for all rows from one product with them, so that a line
+// search needs no further pass: a step costs two passes whatever the search does.
 //
 // Given   rows dense or sparse, the bag of each, counts seen, planes to start from.
 // Returns planes, F after every step (never rising), and how far F is from stationary.
@@ -48,16 +51,19 @@ struct CountOptions {
   // Converged when a step is expected to lower F by no more than this times the sum of all costs: so much of
   // a natural logarithm per bag.
   double tolerance = 1e-6;
-  int max_steps = 500;
+  int max_steps = 500;  // at the full costs, and again in all stages before
+  bool anneal = false;
   unsigned threads = 0;  // 0: one per core; never changes the answer
 };
 
 struct CountSolution {
   TubePlanes planes;
   double objective = 0;
-  std::vector<double> history;  // F at the start and after every step
-  double decrement = 0;         // what the next step is expected to gain, over the sum of all costs
-  double passes = 0;            // over all rows
+  std::vector<double>
+      history;           // F at the start (with annealing: where its last stage began), after every step
+  int steps_before = 0;  // at lower costs
+  double decrement = 0;  // what the next step is expected to gain, over the sum of all costs
+  double passes = 0;     // over all rows
   Termination termination = Termination::kIterationLimit;
 
   [[nodiscard]] int steps() const { return static_cast<int>(history.size()) - 1; }

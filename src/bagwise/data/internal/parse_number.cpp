@@ -3,6 +3,7 @@
 #include <fast_float/fast_float.h>
 
 #include <cmath>
+#include <system_error>
 
 namespace bagwise::internal {
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <new>
 #include <vector>
 
 #include "bagwise/data/internal/byte_source.h"

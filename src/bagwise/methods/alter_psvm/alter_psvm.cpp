@@ -12,10 +12,12 @@
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/bag_sigmoid.h"
 #include "bagwise/methods/grids.h"
+#include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/single_rows.h"
+#include "bagwise/methods/tl_llp/start.h"
 
 namespace bagwise {
 namespace {
@@ -37,9 +39,12 @@ struct Rows : GroupedRows {
   [[nodiscard]] bool linear() const { return map || kernel.kind == KernelKind::kLinear; }
 };
 
-Rows make_rows(const BaggedData& data, const Scaling& scaling, const FeatureMoments& moments,
-               const KernelChoice& choice, const Context& context) {
-  Rows out{group_rows(data, scaling), kernel_function(choice, moments, scaling), {}, {}};
+Rows make_rows(const BaggedData& data, const PreparedRows& prepared, const KernelChoice& choice,
+               const Context& context) {
+  Rows out{group_rows(data, prepared.scaling),
+           kernel_function(choice, prepared.moments, prepared.scaling),
+           {},
+           {}};
   if (choice.nystrom > 0) {
     const RowsView views[] = {out.data.features.view()};
     out.map = fit_nystrom(out.kernel, views, {}, static_cast<std::size_t>(choice.nystrom), context.seed);
@@ -48,27 +53,62 @@ Rows make_rows(const BaggedData& data, const Scaling& scaling, const FeatureMome
   return out;
 }
 
+// Sources are looked at by the start that transfers and by nothing else.
+Result<void> check_sources(const AlterPsvmOptions& options) {
+  if (options.init == Init::kTlLlp || options.init == Init::kBoth) return {};
+  return Error{fmt::format("init = {} uses no source; expected tl-llp or both where there are sources",
+                           name_of(options.init))};
+}
+
+// The start that is not drawn; none: all are.
+std::optional<Init> settled_start(Init init, bool sources) {
+  if (init == Init::kRandom) return {};
+  if (init == Init::kBoth) return sources ? Init::kTlLlp : Init::kInvCal;
+  return init;
+}
+
+// Another method's labels, of the same kernel, at its default costs. Rows of sources are seen as the target's
+// are, and in an order of their own.
+Result<Labels> labels_of(Init init, const Rows& rows, std::span<const TrainingTask> sources,
+                         const Scaling& scaling, const KernelChoice& choice, const Context& context) {
+  Result<std::vector<double>> scores = Error{};
+  if (init == Init::kInvCal) {
+    scores = inv_cal_scores(rows.data, with_kernel<InvCalOptions>(choice, rows.kernel), context);
+  } else {
+    std::vector<BaggedData> grouped;
+    for (const TrainingTask& source : sources) grouped.push_back(group_rows(*source.rows, scaling).data);
+    std::vector<const BaggedData*> tasks;
+    for (const BaggedData& source : grouped) tasks.push_back(&source);
+    tasks.push_back(&rows.data);
+    scores = tl_llp_scores(tasks, tl_llp_start(choice, rows.kernel), context);
+  }
+  if (!scores) return scores.error();
+  return alter_psvm::labels_by_score(rows, *scores);
+}
+
 // Labels to start from, and where they come from.
 struct NamedStart {
   std::string name;
   alter_psvm::Start start;
 };
-Result<std::vector<NamedStart>> make_starts(const Rows& rows, const AlterPsvmOptions& options,
+Result<std::vector<NamedStart>> make_starts(const Rows& rows, std::span<const TrainingTask> sources,
+                                            const Scaling& scaling, const AlterPsvmOptions& options,
                                             const Context& context) {
-  std::vector<NamedStart> out;
   // On a path C rises on from where the last setting left it.
   if (context.path != nullptr && context.path->labelled) {
     const PathState::Labelled& last = *context.path->labelled;
-    if (last.labels.size() == rows.data.features.rows() && last.cost < options.C)
+    if (last.labels.size() == rows.data.features.rows() && last.init == name_of(options.init) &&
+        last.cost < options.C)
       return std::vector<NamedStart>{{"path", {last.labels, last.cost / options.C, last.machine}}};
   }
-  if (options.init != Init::kRandom) {
-    auto labels =
-        alter_psvm::inv_cal_labels(rows, inv_cal_start(options.kernel_choice(), rows.kernel), context);
+  std::vector<NamedStart> out;
+  if (const auto settled = settled_start(options.init, !sources.empty())) {
+    auto labels = labels_of(*settled, rows, sources, scaling, options.kernel_choice(), context);
     if (!labels) return labels.error();
-    out.push_back({"inv-cal", {std::move(*labels)}});
+    out.push_back({name_of(*settled), {std::move(*labels)}});
   }
-  for (int r = 0; options.init != Init::kInvCal && r < options.restarts; ++r) {
+  const bool drawn = options.init == Init::kRandom || options.init == Init::kBoth;
+  for (int r = 0; drawn && r < options.restarts; ++r) {
     Rng rng(context.seed, static_cast<std::uint64_t>(r));
     out.push_back({"random", {alter_psvm::random_labels(rows, rng)}});
   }
@@ -144,51 +184,84 @@ TrainingReport report_of(const Answer& answer, const AlterPsvmOptions& options, 
 
 }  // namespace
 
-Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& options,
+Result<Fit> fit_alter_psvm(std::span<const TrainingTask> tasks, const AlterPsvmOptions& options,
                            const Context& context) {
-  const auto scaling = check_and_scale(target, options, context);
-  if (!scaling) return scaling.error();
+  const auto prepared = check_and_scale(tasks, options, context);
+  if (!prepared) return prepared.error();
+  const auto sources = tasks.first(tasks.size() - 1);
+  if (!sources.empty()) {
+    if (auto checked = check_sources(options); !checked) return checked.error();
+  }
+  const TrainingTask& target = tasks.back();
   const ReducedBags& data = target.reduced;
+  const Scaling& scaling = prepared->scaling;
 
   const Stopwatch watch;
-  const Rows rows = make_rows(*target.rows, *scaling, data.moments, options.kernel_choice(), context);
-  auto starts = make_starts(rows, options, context);
+  const Rows rows = make_rows(*target.rows, *prepared, options.kernel_choice(), context);
+  auto starts = make_starts(rows, sources, scaling, options, context);
   if (!starts) return starts.error();
   std::vector<StartReport> reports;
   const Answer best = find_best(rows, std::move(*starts), options, context, reports);
   const SvmSolution& machine = best.machine;
-  const ReducedBags* const all[] = {&data};
+  std::vector<const ReducedBags*> all;
+  for (const TrainingTask& task : tasks) all.push_back(&task.reduced);
   if (!usable(best)) return overflow_error(all);
-  if (context.path != nullptr) context.path->labelled = {best.labels, machine, options.C};
+  if (context.path != nullptr)
+    context.path->labelled = {best.labels, machine, options.C, name_of(options.init)};
 
   Fit fit;
   fit.model.method = "alter-psvm";
   fit.model.options = option_values(options);
   fit.model.training = report_of(best, options, data, context.seed);
+  auto& warnings = fit.model.training.warnings;
+  warnings.insert(warnings.begin(), prepared->warnings.begin(), prepared->warnings.end());
   fit.model.training.starts = std::move(reports);
-  warn_if_one_class(machine.values, fit.model.training.warnings);
-  warn_if_noise_ignored(data.bags, "alter-psvm", fit.model.training.warnings);
+  warn_if_one_class(machine.values, warnings);
+  warn_if_noise_ignored(data.bags, "alter-psvm", warnings);
   set_plane(rows, machine, target.name, fit.model);
   fit.model.features = data.feature_names;
-  fit.model.scaling = *scaling;
-  if (rows.map) use_landmarks(*rows.map, data.feature_names, *scaling, fit.model);
+  fit.model.scaling = scaling;
+  if (rows.map) use_landmarks(*rows.map, data.feature_names, scaling, fit.model);
   fit.model.tasks[0].probability = fit_bag_sigmoid(machine.values, rows.bag_start, rows.proportions());
   fit.solve_seconds = watch.seconds();
   if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;
 }
 
+namespace {
+
+// Where there are sources, settings of either start: which to trust is for the bags to tell.
+std::vector<SettingsPath> alter_psvm_grid(std::size_t sources) {
+  const auto paths = cost_paths(powers_of_two(-2, 5), "C-p", powers_of_two(-2, 7));
+  if (sources == 0) return paths;
+  std::vector<SettingsPath> out;
+  for (const Init init : {Init::kInvCal, Init::kTlLlp}) {
+    for (SettingsPath path : paths) {
+      for (OptionTexts& setting : path) setting["init"] = name_of(init);
+      out.push_back(std::move(path));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 Method alter_psvm_method() {
   return make_method<AlterPsvmOptions>({
       .name = "alter-psvm",
       .summary = "labels and a large-margin plane by turns, from several starts (Yu et al. 2013)",
-      .fit = [](std::span<const TrainingTask> tasks, const AlterPsvmOptions& options,
-                const Context& context) { return fit_alter_psvm(tasks[0], options, context); },
+      .uses_sources = true,
+      .fit = fit_alter_psvm,
       .check = [](const AlterPsvmOptions& options) { return check_kernel_choice(options.kernel_choice()); },
       .needs_instances = [](const AlterPsvmOptions&) { return true; },
-      .default_grid =
-          [](std::size_t) { return cost_paths(powers_of_two(-2, 5), "C-p", powers_of_two(-2, 7)); },
-      .on_path = {{"init", "inv-cal"}, {"reheat", "false"}},
+      .default_grid = alter_psvm_grid,
+      .check_sources = check_sources,
+      .learns_alone = [](const AlterPsvmOptions& options) { return !check_sources(options); },
+      .on_path =
+          [](std::size_t sources) {
+            return OptionTexts{{"init", name_of(*settled_start(Init::kBoth, sources > 0))},
+                               {"reheat", "false"}};
+          },
   });
 }
 

@@ -6,14 +6,15 @@
 // with share_k(y) the share of bag k's rows labelled +1. Not convex: the alternation of alternation.h runs
 // from several starts, the lowest objective wins, and its labels are reheated (C lowered and raised again).
 //
-// Given   the rows of one task in bags, options.
-// Returns a model with one plane or expansion; its report certifies the last support vector machine, and
-//         lists the starts. Probabilities: bag_sigmoid.h.
+// Given   the rows of the target in bags, and of sources for a start from TL-LLP's labels; options.
+// Returns a model with one plane or expansion, the target's; its report certifies the last support vector
+//         machine, and lists the starts. Probabilities: bag_sigmoid.h.
 // See     Yu, Liu, Kumar, Jebara, Chang (2013), proportion-SVM for learning with label proportions, ICML;
 //         docs/methods/alter-psvm.md. Test alter_psvm_test.cpp.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,9 +26,10 @@
 
 namespace bagwise {
 
-enum class Init { kRandom, kInvCal, kBoth };
+enum class Init { kRandom, kInvCal, kTlLlp, kBoth };
 inline std::vector<std::pair<std::string_view, Init>> names(Init) {
-  return {{"random", Init::kRandom}, {"inv-cal", Init::kInvCal}, {"both", Init::kBoth}};
+  return {
+      {"random", Init::kRandom}, {"inv-cal", Init::kInvCal}, {"tl-llp", Init::kTlLlp}, {"both", Init::kBoth}};
 }
 
 struct AlterPsvmOptions {
@@ -55,7 +57,10 @@ struct AlterPsvmOptions {
     visit("C-p", &O::C_p, "cost of each row that a bag's labels are off its proportion", positive());
     visit("epsilon", &O::epsilon, "by how much a bag's share of labels may be off at no cost",
           Rule{">= 0 and < 1", [](double v) { return v >= 0 && v < 1; }});
-    visit("init", &O::init, "where the alternation starts: random labels, inv-cal's, or both", Rule{});
+    visit("init", &O::init,
+          "labels to start from: random, inv-cal's, tl-llp's; both: random, and tl-llp's if there are "
+          "sources, else inv-cal's",
+          Rule{});
     visit("restarts", &O::restarts, "how many random starts; the lowest objective wins",
           Rule{"from 1 to 100000", [](double v) { return v >= 1 && v <= 100000; }});
     visit("reheat", &O::reheat,
@@ -66,11 +71,12 @@ struct AlterPsvmOptions {
           Rule{">= 1e-12 and < 1", [](double v) { return v >= 1e-12 && v < 1; }});
     visit("max-rounds", &O::max_rounds, "most rounds at the last C",
           Rule{">= 1", [](double v) { return v >= 1; }});
-    visit("scale", &O::scale, "scaling of the features, fitted on the training rows", Rule{});
+    visit("scale", &O::scale, "scaling of the features, fitted on the training rows of all tasks", Rule{});
   }
 };
 
-Result<Fit> fit_alter_psvm(const TrainingTask& target, const AlterPsvmOptions& options,
+// Tasks: sources in order, the target last. Sources where no start uses them are an error.
+Result<Fit> fit_alter_psvm(std::span<const TrainingTask> tasks, const AlterPsvmOptions& options,
                            const Context& context);
 
 // Its entry in the registry.

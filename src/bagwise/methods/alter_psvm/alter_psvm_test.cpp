@@ -13,7 +13,7 @@ namespace {
 
 Result<Fit> fit(const BaggedData& data, const AlterPsvmOptions& options, const Context& context = {}) {
   const TrainingTask task{"target", reduce(data), &data};
-  return fit_alter_psvm(task, options, context);
+  return fit_alter_psvm({&task, 1}, options, context);
 }
 
 // The least of the objective over labels for the model's plane on raw rows: every labeling of every bag.
@@ -185,7 +185,7 @@ TEST_CASE("alter_psvm: without rows it says so", "[methods][alter_psvm]") {
   Rng rng(6);
   const BaggedData data = test::random_bags(rng, 5, 2);
   const TrainingTask task{"target", reduce(data)};
-  CHECK_FALSE(fit_alter_psvm(task, {}, {}).ok());
+  CHECK_FALSE(fit_alter_psvm({&task, 1}, {}, {}).ok());
 }
 
 }  // namespace

@@ -26,14 +26,12 @@ Labels random_labels(const GroupedRows& rows, Rng& rng) {
   return out;
 }
 
-Result<Labels> inv_cal_labels(const GroupedRows& rows, const InvCalOptions& options, const Context& context) {
-  const auto f = inv_cal_scores(rows.data, options, context);
-  if (!f) return f.error();
-  Labels out(f->size());
+Labels labels_by_score(const GroupedRows& rows, std::span<const double> scores) {
+  Labels out(scores.size());
   for (std::size_t k = 0; k < rows.bags(); ++k) {
     const std::size_t positives = nearest_count(rows, k);
     label_bag(
-        std::span(*f).subspan(rows.bag_start[k], rows.size(k)), {positives, positives},
+        scores.subspan(rows.bag_start[k], rows.size(k)), {positives, positives},
         [](std::size_t) { return 0.0; }, std::span(out).subspan(rows.bag_start[k], rows.size(k)));
   }
   return out;

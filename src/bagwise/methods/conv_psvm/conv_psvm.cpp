@@ -12,6 +12,7 @@
 #include "bagwise/methods/bag_sigmoid.h"
 #include "bagwise/methods/grids.h"
 #include "bagwise/methods/grouped_rows.h"
+#include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/single_rows.h"
@@ -149,14 +150,15 @@ Vector set_classifier(const MappedRows& rows, const KernelFunction& kernel, cons
 
 Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& options,
                           const Context& context) {
-  const auto scaling = check_and_scale(target, options, context);
-  if (!scaling) return scaling.error();
+  const auto prepared = check_and_scale({&target, 1}, options, context);
+  if (!prepared) return prepared.error();
+  const Scaling& scaling = prepared->scaling;
   const ReducedBags& data = target.reduced;
 
   const Stopwatch watch;
   const KernelChoice choice = options.kernel_choice();
-  const KernelFunction kernel = kernel_function(choice, data.moments, *scaling);
-  MappedRows rows{group_rows(*target.rows, *scaling), {}, {}, {}, data.feature_names.size()};
+  const KernelFunction kernel = kernel_function(choice, data.moments, scaling);
+  MappedRows rows{group_rows(*target.rows, scaling), {}, {}, {}, data.feature_names.size()};
   if (choice.nystrom > 0) {
     map_by_landmarks(kernel, static_cast<std::size_t>(choice.nystrom), context, rows);
   } else if (!choice.is_linear()) {
@@ -165,7 +167,7 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   const ReducedBags* const all[] = {&data};
   if (rows.mapped.size() > 0 && !rows.mapped.allFinite()) return overflow_error(all);
   const FeasibleLabels feasible(rows.bag_start, rows.proportions(), options.epsilon);
-  const auto first = inv_cal_scores(rows.data, inv_cal_start(choice, kernel), context);
+  const auto first = inv_cal_scores(rows.data, with_kernel<InvCalOptions>(choice, kernel), context);
   if (!first) return first.error();
   const Cuts cuts =
       cutting_planes(rows.view(), rows.coordinates, feasible, feasible.best(*first), options, context);
@@ -177,8 +179,8 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   fit.model.training = report_of(cuts, options, data, context.seed);
   const Vector f = set_classifier(rows, kernel, cuts, target.name, context.threads, fit.model);
   fit.model.features = data.feature_names;
-  fit.model.scaling = *scaling;
-  if (rows.map) use_landmarks(*rows.map, data.feature_names, *scaling, fit.model);
+  fit.model.scaling = scaling;
+  if (rows.map) use_landmarks(*rows.map, data.feature_names, scaling, fit.model);
   const std::span<const double> scores(f.data(), static_cast<std::size_t>(f.size()));
   if (!f.allFinite()) return overflow_error(all);
   warn_if_one_class(scores, fit.model.training.warnings);

@@ -8,7 +8,7 @@
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
-#include "bagwise/methods/scorer.h"
+#include "bagwise/methods/single_rows.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/solver/tube_regression.h"
 
@@ -118,11 +118,8 @@ Result<std::vector<double>> inv_cal_scores(const BaggedData& data, const InvCalO
                                            const Context& context) {
   Context inside = context;
   inside.scaling = nullptr;  // these rows are scaled already
-  const auto fit = fit_inv_cal({"target", reduce(data, context.threads), &data}, options, inside);
-  if (!fit) return fit.error();
-  // Scores of a kernel take as long as the fit.
-  if (fit->model.expansion && fit->model.training.termination == "stopped") return stopped_error();
-  return Scorer(fit->model, 0).scores(data.features.view(), context.threads);
+  return target_scores(fit_inv_cal({"target", reduce(data, context.threads), &data}, options, inside), data,
+                       context.threads);
 }
 
 Method inv_cal_method() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <list>
 #include <utility>
 
@@ -74,10 +75,13 @@ Posed pose(Tasks tasks, const TlCountOptions& options, const Scaling& scaling) {
   return out;
 }
 
-// The planes of TL-LLP that shares as much, at a cost of its own.
+// The planes of TL-LLP that shares as much. Its cost is that of InvCal at C = 2, whatever lambda is: what one
+// task would pay is C (1 + lambda)/lambda.
 Result<TubePlanes> tl_llp_planes(Tasks tasks, const TlCountOptions& options, const Scaling& scaling,
                                  const Context& context) {
+  constexpr double kCost = 2;
   TlLlpOptions start;
+  start.C = kCost * options.lambda / (1 + options.lambda);
   for (double& cost : start.C_source = options.C_source) cost *= start.C / options.C;
   start.lambda = options.lambda;
   start.lambda_source = options.lambda_source;
@@ -96,6 +100,23 @@ Result<TubePlanes> tl_llp_planes(Tasks tasks, const TlCountOptions& options, con
   for (const TaskModel& task : fit->model.tasks) {
     out.own.emplace_back(vector(task.weights) - out.shared);
     out.bias.push_back(task.bias);
+  }
+  return out;
+}
+
+// Every row has the odds of its task's share.
+TubePlanes flat_planes(Tasks tasks) {
+  TubePlanes out;
+  out.shared = Vector::Zero(static_cast<Eigen::Index>(tasks.back().reduced.sums.features()));
+  for (const TrainingTask& task : tasks) {
+    double rows = 0, positives = 0;
+    for (std::size_t k = 0; k < task.reduced.bags.size(); ++k) {
+      const auto size = static_cast<double>(task.reduced.sums.count(k));
+      rows += size;
+      positives += size * task.reduced.bags.proportions[k];
+    }
+    out.own.push_back(out.shared);
+    out.bias.push_back(std::log((positives + 1) / (rows - positives + 1)));
   }
   return out;
 }
@@ -158,24 +179,29 @@ Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling
                        const Context& context) {
   const Stopwatch watch;
   const Posed posed = pose(tasks, options, scaling);
+  CountOptions how{options.tolerance, options.max_steps, false, context.threads};
   TubePlanes start;
   const std::string coordinates = coordinates_of(tasks, options, scaling);
-  if (context.path != nullptr && context.path->counted && context.path->counted->coordinates == coordinates) {
-    start = context.path->counted->planes;
-  } else {
+  // On a path costs rise on from where the last setting left them.
+  const auto* last = context.path != nullptr && context.path->counted ? &*context.path->counted : nullptr;
+  if (last != nullptr && last->coordinates == coordinates && last->cost <= options.C) {
+    start = last->planes;
+  } else if (options.init == CountStart::kTlLlp) {
     auto planes = tl_llp_planes(tasks, options, scaling, context);
     if (!planes) return planes.error();
     start = std::move(*planes);
+  } else {
+    start = flat_planes(tasks);
+    how.anneal = true;
   }
   Fit fit;
   fit.first_solve_seconds = watch.seconds();
-  CountOptions how{options.tolerance, options.max_steps, context.threads};
   if (context.path != nullptr) how.tolerance = std::max(how.tolerance, kPathTolerance);
   const CountSolution solution = solve_counts(posed.problem, start, how, context.observer);
   std::vector<const ReducedBags*> all;
   for (const TrainingTask& task : tasks) all.push_back(&task.reduced);
   if (solution.termination == Termination::kNumericalFault) return overflow_error(all);
-  if (context.path != nullptr) context.path->counted = {solution.planes, coordinates};
+  if (context.path != nullptr) context.path->counted = {solution.planes, options.C, coordinates};
   fit.solve_seconds = watch.seconds();
 
   Model& model = fit.model;
@@ -239,6 +265,34 @@ Result<Fit> fit_tl_count(Tasks tasks, const TlCountOptions& options, const Conte
   return fit;
 }
 
+namespace {
+
+// Settings by what one task alone would pay, c = C (1 + lambda)/lambda, so that a path changes how well bags
+// are fitted and not how much is shared. Sources at three tenths of the target's cost; lambda 1e-6 is no
+// transfer at all.
+std::vector<SettingsPath> tl_count_grid(std::size_t sources) {
+  constexpr double kNoTransfer = 1e-6;
+  constexpr double kSourceCost = 0.3, kSourceLambda = 10;
+  const auto text = [](double v) { return to_text(OptionValue(v)); };
+  std::vector<double> lambdas = {kNoTransfer};
+  if (sources > 0) lambdas.insert(lambdas.end(), {0.1, 1.0});
+  std::vector<SettingsPath> out;
+  for (const double lambda : lambdas) {
+    SettingsPath path;
+    for (const double paid : powers_of_two(-4, 8, 2)) {
+      const double cost = paid * lambda / (1 + lambda);
+      path.push_back({{"C", text(cost)}, {"lambda", text(lambda)}});
+      if (sources == 0) continue;
+      path.back()["C-source"] = text(kSourceCost * cost);
+      path.back()["lambda-source"] = text(kSourceLambda * lambda);
+    }
+    out.push_back(std::move(path));
+  }
+  return out;
+}
+
+}  // namespace
+
 Method tl_count_method() {
   return make_method<TlCountOptions>({
       .name = "tl-count",
@@ -247,7 +301,11 @@ Method tl_count_method() {
       .fit = fit_tl_count,
       .check = check_kernel,
       .needs_instances = [](const TlCountOptions&) { return true; },
-      .learns_alone = [](const TlCountOptions& options) { return options.lambda <= 1e-6; },
+      .default_grid = tl_count_grid,
+      .learns_alone =
+          [](const TlCountOptions& options) {
+            return nothing_is_shared(options.lambda, options.lambda_source);
+          },
   });
 }
 

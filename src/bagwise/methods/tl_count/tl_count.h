@@ -17,6 +17,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bagwise/core/options.h"
@@ -26,12 +28,18 @@
 
 namespace bagwise {
 
+enum class CountStart { kAnneal, kTlLlp };
+inline std::vector<std::pair<std::string_view, CountStart>> names(CountStart) {
+  return {{"anneal", CountStart::kAnneal}, {"tl-llp", CountStart::kTlLlp}};
+}
+
 struct TlCountOptions {
   double C = 1;
   std::vector<double> C_source = {0.3};
   double lambda = 1;
   std::vector<double> lambda_source = {10};
   int exact_up_to = 64;
+  CountStart init = CountStart::kAnneal;
   KernelKind kernel = KernelKind::kLinear;
   std::optional<double> gamma = {};
   int degree = 3;
@@ -54,6 +62,9 @@ struct TlCountOptions {
     visit("exact-up-to", &O::exact_up_to,
           "bags of up to this many rows have their exact likelihood, larger ones its normal form",
           non_negative());
+    visit("init", &O::init,
+          "anneal: all costs small at first, then fourfold at a time; tl-llp: at once from TL-LLP's planes",
+          Rule{});
     describe_kernel<O>(visit);
     visit("tolerance", &O::tolerance,
           "stop when a step is expected to gain no more log-likelihood per bag than this", positive());

@@ -190,6 +190,7 @@ TEST_CASE("tl_count: plain descent from TL-LLP's planes comes to the same object
     const World world = random_world(rng, 1 + static_cast<std::size_t>(round % 3), 2, 5, false, 4);
     TlCountOptions o{.C = 1, .C_source = {0.5}, .lambda = 1, .lambda_source = {2}, .tolerance = 1e-10};
     o.exact_up_to = round % 2 == 0 ? 64 : 2;
+    o.init = CountStart::kTlLlp;
     const auto fit = fit_tl_count(world.tasks, o, {.threads = 1});
     TlCountOptions none = o;
     none.max_steps = 0;
@@ -209,10 +210,11 @@ TEST_CASE("tl_count: with a small lambda the target learns alone, with an error 
   const World world = random_world(rng, 2, 3, 25);
   const std::vector<TrainingTask> target = {world.tasks.back()};
   double before = 0;
-  for (const double lambda : {1e-3, 1e-4, 1e-5}) {
+  for (const double lambda : {1e-2, 1e-3, 1e-4}) {
     CAPTURE(lambda);
     TlCountOptions o{.C = 2 * lambda, .C_source = {lambda}, .lambda = lambda, .lambda_source = {lambda}};
     o.tolerance = 1e-13;
+    o.init = CountStart::kTlLlp;
     const auto both = fit_tl_count(world.tasks, o, {.threads = 1}),
                alone = fit_tl_count(target, o, {.threads = 1});
     REQUIRE(both.ok());

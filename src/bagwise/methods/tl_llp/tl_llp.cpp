@@ -212,13 +212,9 @@ Method tl_llp_method() {
             return options.uncertainty == Uncertainty::kLiteral || options.kernel != KernelKind::kLinear;
           },
       .default_grid = tl_llp_grid,
-      // As far as the last digits of accuracy go: planes are within about lambda of the target's own.
       .learns_alone =
           [](const TlLlpOptions& options) {
-            constexpr double kTiny = 1e-3;
-            return options.lambda <= kTiny &&
-                   std::all_of(options.lambda_source.begin(), options.lambda_source.end(),
-                               [](double lambda) { return lambda <= kTiny; });
+            return nothing_is_shared(options.lambda, options.lambda_source);
           },
   });
 }

@@ -1,5 +1,6 @@
 #include "bagwise/methods/tl_llp/uncertain_tube.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>

@@ -139,14 +139,30 @@ double CountRows::loss(const Vector& f, Vector& slope) {
       values.resize(rows.size());
       slopes.resize(rows.size());
       for (std::size_t i = 0; i < rows.size(); ++i) values[i] = f[first + static_cast<Eigen::Index>(rows[i])];
-      sums[p] += task.cost[k] * count(values, task.seen[k], slopes, variance_[piece.task][k]);
+      const double cost = share_ * task.cost[k];
+      sums[p] += cost * count(values, task.seen[k], slopes, variance_[piece.task][k]);
       for (std::size_t i = 0; i < rows.size(); ++i)
-        slope[first + static_cast<Eigen::Index>(rows[i])] = task.cost[k] * slopes[i];
+        slope[first + static_cast<Eigen::Index>(rows[i])] = cost * slopes[i];
     }
   });
   double sum = 0;
   for (const double s : sums) sum += s;
   return sum;
+}
+
+// The curvature of cost nll in a plane's direction is at most about cost |B_k| / 4 times the rows' variance,
+// if negative too; that of the penalty is 1. A variance of all features stands for that in any direction.
+double CountRows::convex_share() const {
+  double curvature = 0;
+  for (Eigen::Index t = 0; t < tasks(); ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    const CountTask& task = problem_.tasks[at];
+    double rows = 0;
+    for (std::size_t k = 0; k < task.seen.size(); ++k)
+      rows += task.cost[k] * static_cast<double>(task.start[k + 1] - task.start[k]);
+    curvature += rows / 4 * (1 + own_scale_[t] * own_scale_[t]) * spread_[at].sum();
+  }
+  return curvature > 1 ? 1 / curvature : 1;
 }
 
 Vector CountRows::diagonal() const {
@@ -157,8 +173,8 @@ Vector CountRows::diagonal() const {
     double bias = 0, weight = 0;
     for (std::size_t k = 0; k < task.seen.size(); ++k) {
       const double size = static_cast<double>(task.start[k + 1] - task.start[k]);
-      bias += task.cost[k] * variance_[at][k];
-      weight += size > 0 ? task.cost[k] * variance_[at][k] / size : 0;
+      bias += share_ * task.cost[k] * variance_[at][k];
+      weight += size > 0 ? share_ * task.cost[k] * variance_[at][k] / size : 0;
     }
     out.head(features_) += weight * spread_[at];
     out.segment((1 + t) * features_, features_) += weight * own_scale_[t] * own_scale_[t] * spread_[at];

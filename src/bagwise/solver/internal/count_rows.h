@@ -32,7 +32,12 @@ class CountRows {
   // variance of a bag's number and m_k the mean of its rows, whose square is that of rows over their number.
   [[nodiscard]] Vector diagonal() const;
 
-  [[nodiscard]] double total_cost() const { return total_cost_; }
+  // The share of the costs at which F is as good as convex: no plane that it would pay for tells rows apart.
+  [[nodiscard]] double convex_share() const;
+
+  // All costs times this, from here on.
+  void set_share(double share) { share_ = share; }
+  [[nodiscard]] double total_cost() const { return share_ * total_cost_; }
   [[nodiscard]] double passes() const { return passes_; }
 
  private:
@@ -55,7 +60,7 @@ class CountRows {
   std::vector<Vector> spread_;       // their variance about it, as scaled; from some of them
   std::vector<Piece> pieces_;
   std::vector<std::vector<double>> variance_;  // per task and bag
-  double total_cost_ = 0;
+  double total_cost_ = 0, share_ = 1;
   mutable double passes_ = 0;
 };
 
