@@ -38,8 +38,8 @@ TEST_CASE("count: train tells every step, every task and how each bag is met", "
   CHECK(std::is_sorted(history.rbegin(), history.rend()));
   CHECK(report["objective"] == history.back());
   CHECK(report["rounds"] == history.size() - 1);
-  for (const char* option : {"C", "C-source", "lambda", "lambda-source", "exact-up-to", "kernel", "nystrom",
-                             "tolerance", "max-steps", "scale", "metric"})
+  for (const char* option : {"C", "C-source", "lambda", "lambda-source", "exact-up-to", "init", "kernel",
+                             "nystrom", "tolerance", "max-steps", "scale", "metric"})
     CHECK(report["options"].contains(option));
   REQUIRE(report["tasks"].size() == 4);
   for (const json& task : report["tasks"]) {
@@ -182,9 +182,9 @@ TEST_CASE("count: the help of train lists every option of tl-count", "[cli][coun
   const auto start = help.find("Options of tl-count");
   REQUIRE(start != std::string::npos);
   const std::string section = help.substr(start);
-  for (const char* option :
-       {"--C ", "--C-source", "--lambda ", "--lambda-source", "--exact-up-to", "--kernel linear|rbf|poly",
-        "--gamma", "--degree", "--nystrom", "--tolerance", "--max-steps", "--scale", "--metric none|pca"})
+  for (const char* option : {"--C ", "--C-source", "--lambda ", "--lambda-source", "--exact-up-to",
+                             "--init anneal|tl-llp", "--kernel linear|rbf|poly", "--gamma", "--degree",
+                             "--nystrom", "--tolerance", "--max-steps", "--scale", "--metric none|pca"})
     CHECK_THAT(section, Catch::Contains(option));
   CHECK_THAT(said(place, "methods"), Catch::Contains("tl-count"));
 }

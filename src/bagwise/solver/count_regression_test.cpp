@@ -267,6 +267,25 @@ TEST_CASE("count_regression: F falls from the start to a point where differences
   }
 }
 
+TEST_CASE("count_regression: annealing ends where F has no slope, the same from any start",
+          "[solver][count_regression]") {
+  Rng rng(33);
+  for (int round = 0; round < 6; ++round) {
+    CAPTURE(round);
+    const Example e = make_example(rng, shape_of(round));
+    const CountOptions how{.tolerance = 1e-15, .max_steps = 2000, .anneal = true, .threads = 1};
+    const TubePlanes far = random_planes(rng, e.tasks.size(), e.features(), 3);
+    const CountSolution s = solve_counts(e.problem(), no_planes(e.tasks.size(), e.features()), how),
+                        other = solve_counts(e.problem(), far, how);
+    CHECK(s.termination == Termination::kConverged);
+    CHECK(s.steps_before > 0);
+    CHECK(std::is_sorted(s.history.rbegin(), s.history.rend()));
+    CHECK(s.objective == Approx(twin_objective(e, s.planes)).epsilon(1e-12));
+    CHECK(steepest(e, s.planes) <= 1e-5);
+    CHECK(other.objective == Approx(s.objective).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("count_regression: what converged to a tolerance has no more than that to gain",
           "[solver][count_regression]") {
   Rng rng(23);

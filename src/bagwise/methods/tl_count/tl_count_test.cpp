@@ -191,6 +191,7 @@ TEST_CASE("tl_count: plain descent from TL-LLP's planes comes to the same object
     TlCountOptions o{.C = 1, .C_source = {0.5}, .lambda = 1, .lambda_source = {2}, .tolerance = 1e-10};
     o.exact_up_to = round % 2 == 0 ? 64 : 2;
     o.init = CountStart::kTlLlp;
+    o.init = CountStart::kTlLlp;
     const auto fit = fit_tl_count(world.tasks, o, {.threads = 1});
     TlCountOptions none = o;
     none.max_steps = 0;
