@@ -16,9 +16,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import panels  # noqa: E402
 
 LINES = [("inv-cal/pca", "inv-cal", "#b2541f", ""), ("tl-llp/pca", "tl-llp", "#1f6fb2", ""),
-         ("alter-psvm/pca", "alter-psvm", "#7a52a3", ""), ("tl-count-alone/pca", "tl-count, no source", "#2c8a4b", "5,4"),
-         ("tl-count/pca", "tl-count", "#2c8a4b", ""), ("inv-cal/none", "inv-cal (clusters)", "#b2541f", "2,3"),
-         ("alter-psvm/none", "alter-psvm (clusters)", "#7a52a3", "2,3"), ("tl-count/none", "tl-count (clusters)", "#2c8a4b", "2,3")]
+         ("alter-psvm/none", "alter-psvm, metric none", "#7a52a3", "2,3"),
+         ("tl-count-alone/pca", "tl-count, no source", "#2c8a4b", "5,4"), ("tl-count/pca", "tl-count", "#2c8a4b", "")]
 
 
 def read(paths):
@@ -92,10 +91,9 @@ def main():
         for (data, size, _), cell in cells.items():
             for arm, accuracy in cell.items():
                 points[group_of(data), (arm, size)].append(accuracy)
-        shown = {}
-        for name in groups:
-            wanted = [line[0] for line in LINES if name.startswith("clusters") == ("clusters" in line[1])]
-            shown[name] = {point: mean(values) for (group, point), values in points.items() if group == name and point[0] in wanted}
+        wanted = {line[0] for line in LINES}
+        shown = {name: {point: mean(values) for (group, point), values in points.items() if group == name and point[0] in wanted}
+                 for name in groups}
         panels.draw(options.svg, {name: p for name, p in shown.items() if p}, LINES)
 
 
