@@ -7,8 +7,8 @@
 //   }
 //
 // Members may be double, int, bool, an enum class with a names() overload, std::optional<double> (absent =
-// chosen by the method), or std::vector<double> (one number or several, as text "1,2,3"; a rule holds for
-// each). What is here does not know any method.
+// chosen by the method), or std::vector<double> (one number or several, as text "1,2,3", empty = chosen by
+// the method; a rule holds for each). What is here does not know any method.
 #pragma once
 
 #include <algorithm>
@@ -96,6 +96,7 @@ OptionValue to_value(const T& v) {
   } else if constexpr (is_optional_double<T>) {
     return v ? OptionValue(*v) : OptionValue();
   } else if constexpr (is_numbers<T>) {
+    if (v.empty()) return {};
     return v.size() == 1 ? OptionValue(v[0]) : OptionValue(v);
   } else {
     return name_of(v);
@@ -127,6 +128,10 @@ Result<void> assign(T& member, std::string_view text) {
     if (!parsed) return parsed.error();
     member = *parsed;
   } else if constexpr (is_numbers<T>) {
+    if (text == "auto") {
+      member.clear();
+      return {};
+    }
     auto parsed = parse_numbers(text);
     if (!parsed) return parsed.error();
     member = std::move(*parsed);
@@ -148,7 +153,7 @@ bool breaks(const T& member, const Rule& rule) {
   if constexpr (is_optional_double<T>) {
     return member.has_value() && !rule.holds(*member);
   } else if constexpr (is_numbers<T>) {
-    return member.empty() || !std::all_of(member.begin(), member.end(), rule.holds);
+    return !std::all_of(member.begin(), member.end(), rule.holds);
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     return !rule.holds(static_cast<double>(member));
   } else {

@@ -65,6 +65,10 @@ TEST_CASE("options: values are set from text", "[core][options]") {
   REQUIRE(bagwise::set_option(s, "each", "1,0.5,1e3"));
   CHECK(s.each == std::vector<double>{1, 0.5, 1000});
   REQUIRE(bagwise::set_option(s, "clip", "auto"));
+  REQUIRE(bagwise::set_option(s, "each", "auto"));
+  CHECK(s.each.empty());
+  CHECK(bagwise::to_text(bagwise::option_values(s).back().second) == "auto");
+  CHECK(bagwise::validate(s).empty());
   CHECK_FALSE(s.clip.has_value());
 }
 

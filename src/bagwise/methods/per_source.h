@@ -15,7 +15,8 @@ inline Result<void> check_per_source(const char* option, const std::vector<doubl
                                      std::size_t sources) {
   if (values.size() == 1 || values.size() == sources) return {};
   return Error{fmt::format("{} = {} has {} values, but there {}; expected one for all, or one per source",
-                           option, fmt::join(values, ","), values.size(),
+                           option, values.empty() ? "auto" : fmt::format("{}", fmt::join(values, ",")),
+                           values.size(),
                            sources == 1 ? "is 1 source" : fmt::format("are {} sources", sources))};
 }
 

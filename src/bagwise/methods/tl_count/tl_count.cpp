@@ -39,8 +39,9 @@ Result<void> check(Tasks tasks, const TlCountOptions& options, const Context& co
     return Error{fmt::format("{}", fmt::join(faults, "; "))};
   if (auto checked = check_kernel(options); !checked) return checked;
   const std::size_t sources = tasks.size() - 1;
-  if (auto checked = check_per_source("C-source", options.C_source, sources); !checked) return checked;
-  if (auto checked = check_per_source("lambda-source", options.lambda_source, sources); !checked)
+  if (auto checked = check_per_source("C-source", options.costs_of_sources(), sources); !checked)
+    return checked;
+  if (auto checked = check_per_source("lambda-source", options.lambdas_of_sources(), sources); !checked)
     return checked;
   if (auto checked = check_rows_at_hand(tasks, context); !checked) return checked;
   const ReducedBags& target = tasks.back().reduced;
@@ -61,8 +62,8 @@ Posed pose(Tasks tasks, const TlCountOptions& options, const Scaling& scaling) {
   out.problem.exact_up_to = static_cast<std::size_t>(options.exact_up_to);
   out.problem.shift = scaling.shift;
   out.problem.factor = scaling.factor;
-  const auto cost = per_task(options.C_source, options.C, tasks.size());
-  const auto lambda = per_task(options.lambda_source, options.lambda, tasks.size());
+  const auto cost = per_task(options.costs_of_sources(), options.C, tasks.size());
+  const auto lambda = per_task(options.lambdas_of_sources(), options.lambda, tasks.size());
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const BaggedData& data = *tasks[t].rows;
     const RowsByBag& order = out.order.emplace_back(data.bag_of_row, data.bags.size());
@@ -82,9 +83,9 @@ Result<TubePlanes> tl_llp_planes(Tasks tasks, const TlCountOptions& options, con
   constexpr double kCost = 2;
   TlLlpOptions start;
   start.C = kCost * options.lambda / (1 + options.lambda);
-  for (double& cost : start.C_source = options.C_source) cost *= start.C / options.C;
+  for (double& cost : start.C_source = options.costs_of_sources()) cost *= start.C / options.C;
   start.lambda = options.lambda;
-  start.lambda_source = options.lambda_source;
+  start.lambda_source = options.lambdas_of_sources();
   start.uncertainty = Uncertainty::kOff;
   start.gap = kPathGap;
   Context inside = context;
@@ -268,24 +269,17 @@ Result<Fit> fit_tl_count(Tasks tasks, const TlCountOptions& options, const Conte
 namespace {
 
 // Settings by what one task alone would pay, c = C (1 + lambda)/lambda, so that a path changes how well bags
-// are fitted and not how much is shared. Sources at three tenths of the target's cost; lambda 1e-6 is no
-// transfer at all.
+// are fitted and not how much is shared. Lambda 1e-6 is no transfer at all.
 std::vector<SettingsPath> tl_count_grid(std::size_t sources) {
   constexpr double kNoTransfer = 1e-6;
-  constexpr double kSourceCost = 0.3, kSourceLambda = 10;
   const auto text = [](double v) { return to_text(OptionValue(v)); };
   std::vector<double> lambdas = {kNoTransfer};
   if (sources > 0) lambdas.insert(lambdas.end(), {0.1, 1.0});
   std::vector<SettingsPath> out;
   for (const double lambda : lambdas) {
     SettingsPath path;
-    for (const double paid : powers_of_two(-4, 8, 2)) {
-      const double cost = paid * lambda / (1 + lambda);
-      path.push_back({{"C", text(cost)}, {"lambda", text(lambda)}});
-      if (sources == 0) continue;
-      path.back()["C-source"] = text(kSourceCost * cost);
-      path.back()["lambda-source"] = text(kSourceLambda * lambda);
-    }
+    for (const double paid : powers_of_two(-4, 8, 2))
+      path.push_back({{"C", text(paid * lambda / (1 + lambda))}, {"lambda", text(lambda)}});
     out.push_back(std::move(path));
   }
   return out;
@@ -304,7 +298,7 @@ Method tl_count_method() {
       .default_grid = tl_count_grid,
       .learns_alone =
           [](const TlCountOptions& options) {
-            return nothing_is_shared(options.lambda, options.lambda_source);
+            return nothing_is_shared(options.lambda, options.lambdas_of_sources());
           },
   });
 }

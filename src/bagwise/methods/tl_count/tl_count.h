@@ -35,9 +35,9 @@ inline std::vector<std::pair<std::string_view, CountStart>> names(CountStart) {
 
 struct TlCountOptions {
   double C = 1;
-  std::vector<double> C_source = {0.3};
+  std::vector<double> C_source = {};  // empty: a share of C
   double lambda = 1;
-  std::vector<double> lambda_source = {10};
+  std::vector<double> lambda_source = {};  // empty: a multiple of lambda
   int exact_up_to = 64;
   CountStart init = CountStart::kAnneal;
   KernelKind kernel = KernelKind::kLinear;
@@ -48,17 +48,25 @@ struct TlCountOptions {
   int max_steps = 500;
   Scale scale = Scale::kNone;
 
+  static constexpr double kSourceCost = 0.3, kSourceLambda = 10;
+  [[nodiscard]] std::vector<double> costs_of_sources() const {
+    return C_source.empty() ? std::vector{kSourceCost * C} : C_source;
+  }
+  [[nodiscard]] std::vector<double> lambdas_of_sources() const {
+    return lambda_source.empty() ? std::vector{kSourceLambda * lambda} : lambda_source;
+  }
   [[nodiscard]] KernelChoice kernel_choice() const { return {kernel, gamma, degree, nystrom}; }
 
   template <class Visitor>
   static void describe(Visitor&& visit) {
     using O = TlCountOptions;
     visit("C", &O::C, "weight of each target bag's log-likelihood", positive());
-    visit("C-source", &O::C_source, "the same for the sources: once for all, or once per source", positive());
+    visit("C-source", &O::C_source,
+          "the same for the sources: once for all, or once per source; auto: three tenths of C", positive());
     visit("lambda", &O::lambda, "what keeps the target at the common plane; small: it goes its own way",
           positive());
-    visit("lambda-source", &O::lambda_source, "the same for the sources: once for all, or once per source",
-          positive());
+    visit("lambda-source", &O::lambda_source,
+          "the same for the sources: once for all, or once per source; auto: ten times lambda", positive());
     visit("exact-up-to", &O::exact_up_to,
           "bags of up to this many rows have their exact likelihood, larger ones its normal form",
           non_negative());

@@ -71,7 +71,8 @@ Real stated_objective(const World& world, const TlCountOptions& o, const Scaling
     const BaggedData& data = world.data[t];
     const auto rows = std::get<DenseView>(data.features.view());
     const bool target = t + 1 == tasks;
-    const Real lambda = target ? o.lambda : at(o.lambda_source, t), C = target ? o.C : at(o.C_source, t);
+    const Real lambda = target ? o.lambda : at(o.lambdas_of_sources(), t),
+               C = target ? o.C : at(o.costs_of_sources(), t);
     const Real* own = planes.data() + (1 + t) * d;
     for (std::size_t j = 0; j < d; ++j) sum += lambda * own[j] * own[j] / 2;
     std::vector<RealVector> f(data.bags.size());
@@ -203,6 +204,18 @@ TEST_CASE("tl_count: plain descent from TL-LLP's planes comes to the same object
         descend([&](const RealVector& z) { return stated_objective(world, o, {}, z); }, flat(start->model));
     CHECK(fit->model.training.objective == Approx(static_cast<double>(lowest)).epsilon(1e-6));
   }
+}
+
+TEST_CASE("tl_count: sources have three tenths of the cost and ten times the pull unless told",
+          "[methods][tl_count]") {
+  Rng rng(44);
+  const World world = random_world(rng, 3, 3, 8);
+  const auto own = fit_tl_count(world.tasks, {.C = 2, .lambda = 0.5}, {.threads = 1});
+  const auto told = fit_tl_count(
+      world.tasks, {.C = 2, .C_source = {0.6}, .lambda = 0.5, .lambda_source = {5, 5}}, {.threads = 1});
+  REQUIRE(own.ok());
+  REQUIRE(told.ok());
+  CHECK(own->model.tasks.back().weights == told->model.tasks.back().weights);
 }
 
 TEST_CASE("tl_count: with a small lambda the target learns alone, with an error proportional to it",
@@ -540,7 +553,6 @@ TEST_CASE("tl_count: bad options and data are named", "[methods][tl_count][badar
   CHECK(fault({.exact_up_to = -1}) == "exact-up-to = -1 breaks exact-up-to >= 0");
   CHECK_THAT(fault({.C_source = {1, 2, 3}}),
              Catch::StartsWith("C-source = 1,2,3 has 3 values, but there are 2 sources"));
-  CHECK_THAT(fault({.lambda_source = {}}), Catch::Contains("lambda-source"));
   CHECK_THAT(fault({.kernel = KernelKind::kRbf}), Catch::StartsWith("kernel = rbf without nystrom"));
   CHECK_THAT(fault({.nystrom = 5}), Catch::Contains("nystrom"));
   const BaggedData* rows = world.tasks[1].rows;
