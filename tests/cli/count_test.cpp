@@ -121,9 +121,10 @@ TEST_CASE("count: diagnose judges its model by bags", "[cli][count][diagnose]") 
 
 TEST_CASE("count: tune tries its settings and averages them", "[cli][count][tune]") {
   const GeneratedTasks place;
+  place.write("g.json", R"({"tl-count": {"C": [0.25, 1, 4], "lambda": [0.1, 1]}})");
   const json report =
       told(place, "tune --method tl-count --target t.csv --target-proportions p.csv -o m.json" + kFromOne +
-                      " --folds 3 --set C=0.25,1,4 --set lambda=0.1,1");
+                      " --folds 3 --grid g.json");
   CHECK(report["table"].size() == 6);
   CHECK(report["method"] == "tl-count");
   CHECK(told(place, "evaluate --model m.json --input d1/test.csv")["rows"] == 50);
