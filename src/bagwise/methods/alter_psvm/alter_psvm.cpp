@@ -232,7 +232,7 @@ namespace {
 
 // Where there are sources, settings of either start: which to trust is for the bags to tell.
 std::vector<SettingsPath> alter_psvm_grid(std::size_t sources) {
-  const auto paths = cost_paths(powers_of_two(-2, 5), "C-p", powers_of_two(-2, 7));
+  std::vector<SettingsPath> paths = cost_paths(powers_of_two(-2, 5), "C-p", powers_of_two(-2, 7));
   if (sources == 0) return paths;
   std::vector<SettingsPath> out;
   for (const Init init : {Init::kInvCal, Init::kTlLlp}) {
