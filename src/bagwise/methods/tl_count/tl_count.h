@@ -67,9 +67,10 @@ struct TlCountOptions {
           positive());
     visit("lambda-source", &O::lambda_source,
           "the same for the sources: once for all, or once per source; auto: ten times lambda", positive());
+    // Sums over all counts keep rows^2 numbers: 134 MB at most.
     visit("exact-up-to", &O::exact_up_to,
           "bags of up to this many rows have their exact likelihood, larger ones its normal form",
-          non_negative());
+          Rule{"from 0 to 4096", [](double v) { return v >= 0 && v <= 4096; }});
     visit("init", &O::init,
           "anneal: all costs small at first, then fourfold at a time; tl-llp: at once from TL-LLP's planes",
           Rule{});

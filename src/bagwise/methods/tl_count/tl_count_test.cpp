@@ -550,7 +550,8 @@ TEST_CASE("tl_count: bad options and data are named", "[methods][tl_count][badar
   CHECK(fault({}).empty());
   CHECK(fault({.C = 0}) == "C = 0 breaks C > 0");
   CHECK(fault({.lambda_source = {1, -2}}) == "lambda-source = 1,-2 breaks lambda-source > 0");
-  CHECK(fault({.exact_up_to = -1}) == "exact-up-to = -1 breaks exact-up-to >= 0");
+  CHECK(fault({.exact_up_to = -1}) == "exact-up-to = -1 breaks exact-up-to from 0 to 4096");
+  CHECK(fault({.exact_up_to = 4097}) == "exact-up-to = 4097 breaks exact-up-to from 0 to 4096");
   CHECK_THAT(fault({.C_source = {1, 2, 3}}),
              Catch::StartsWith("C-source = 1,2,3 has 3 values, but there are 2 sources"));
   CHECK_THAT(fault({.kernel = KernelKind::kRbf}), Catch::StartsWith("kernel = rbf without nystrom"));
