@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "bagwise/core/random.h"
+#include "support/cases.h"
 #include "support/tube_certificate.h"
 
 namespace bagwise {
@@ -152,7 +153,7 @@ TEST_CASE("uncertain_tube: rounds never raise the value and end no higher than r
   Rng rng(3);
   const RoundsOptions options{.solve = {.threads = 1}};
   int several = 0, improved = 0;
-  for (int k = 0; k < 2000; ++k) {
+  for (int k = 0; k < test::cases(2000); ++k) {
     CAPTURE(k);
     const auto made = random_tube(rng);
     const RoundsResult result = exact_rounds(made->tube, options);
@@ -169,7 +170,7 @@ TEST_CASE("uncertain_tube: rounds never raise the value and end no higher than r
     several += result.history.size() > 2 ? 1 : 0;
     improved += result.objective < 0.99 * result.history[0] ? 1 : 0;
   }
-  CHECK(several > 500);  // the rounds had something to do
+  CHECK(several > test::cases(500));  // the rounds had something to do
   CHECK(improved > 500);
 }
 
