@@ -3,6 +3,7 @@
 // usage: bench_count_study presets KIND PRESET BAG_SIZE FIRST_SEED LAST_SEED [ARMS]
 //        bench_count_study tables SOURCE.csv TARGET.csv NAME BAG_SIZE FIRST_FOLD LAST_FOLD [ARMS]
 //        bench_count_study clusters BAG_SIZE FIRST_SEED LAST_SEED [ARMS]
+//        bench_count_study starts BAG_SIZE C FIRST_SEED LAST_SEED
 //
 // One CSV line per cell and arm: data,bag_size,seed,arm,accuracy. Every arm is what `bagwise tune` gives with
 // its defaults; ARMS are names of arms with commas between them, all if there are none.
@@ -15,6 +16,7 @@
 #include "bagwise/evaluate/tuning.h"
 #include "bagwise/methods/scorer.h"
 #include "clusters.h"
+#include "starts.h"
 #include "support/cells.h"
 
 namespace bagwise::bench {
@@ -131,10 +133,15 @@ int main(int argc, char** argv) {
              a.size() == 5 ? a[4] : "inv-cal/none,inv-cal/pca,alter-psvm/none,tl-count/none,tl-count/pca");
     return 0;
   }
+  if (what == "starts" && a.size() == 5) {
+    compare_starts(std::stoul(a[1]), std::stod(a[2]), std::stoul(a[3]), std::stoul(a[4]));
+    return 0;
+  }
   std::fputs(
       "usage: bench_count_study presets KIND PRESET BAG_SIZE FIRST_SEED LAST_SEED [ARMS]\n"
       "       bench_count_study tables SOURCE.csv TARGET.csv NAME BAG_SIZE FIRST_FOLD LAST_FOLD [ARMS]\n"
-      "       bench_count_study clusters BAG_SIZE FIRST_SEED LAST_SEED [ARMS]\n",
+      "       bench_count_study clusters BAG_SIZE FIRST_SEED LAST_SEED [ARMS]\n"
+      "       bench_count_study starts BAG_SIZE C FIRST_SEED LAST_SEED\n",
       stderr);
   return 2;
 }

@@ -8,12 +8,12 @@ RESULTS.csv has the lines of bench_count_study. Differences are between arms of 
 import argparse
 import collections
 import csv
-import math
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
 import panels  # noqa: E402
+from means import error, mean  # noqa: E402
 
 LINES = [("inv-cal/pca", "inv-cal", "#b2541f", ""), ("tl-llp/pca", "tl-llp", "#1f6fb2", ""),
          ("alter-psvm/none", "alter-psvm, metric none", "#7a52a3", "2,3"),
@@ -28,18 +28,6 @@ def read(paths):
             for data, size, seed, arm, accuracy in csv.reader(file):
                 cells[data, int(size), int(seed)][arm] = float(accuracy)
     return cells
-
-
-def mean(values):
-    return sum(values) / len(values) if values else float("nan")
-
-
-def error(values):
-    """Standard error of the mean."""
-    if len(values) < 2:
-        return float("nan")
-    centre = mean(values)
-    return math.sqrt(sum((v - centre) ** 2 for v in values) / (len(values) - 1) / len(values))
 
 
 def table(cells, title, key, arms):
