@@ -8,12 +8,12 @@ RESULTS.csv has the lines of bench_selection, with or without its header. Cells 
 import argparse
 import collections
 import csv
-import math
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
 import panels  # noqa: E402
+from means import error, mean  # noqa: E402
 
 FIELDS = ["data", "bag_size", "seed", "method", "metric", "rule", "accuracy"]
 RULES = ["oracle", "miscount/best", "soft-error/best", "likelihood/best", "miscount/average/1", "miscount/average/2",
@@ -32,18 +32,6 @@ def read(paths):
                     cells[data, int(size), int(seed)][method, metric, rule] = float(accuracy)
     most = max(len(cell) for cell in cells.values())
     return {key: cell for key, cell in cells.items() if len(cell) == most}
-
-
-def mean(values):
-    return sum(values) / len(values)
-
-
-def error(values):
-    """Standard error of the mean."""
-    if len(values) < 2:
-        return float("nan")
-    centre = mean(values)
-    return math.sqrt(sum((v - centre) ** 2 for v in values) / (len(values) - 1) / len(values))
 
 
 def table(cells, title, groups):

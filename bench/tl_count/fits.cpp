@@ -22,11 +22,7 @@ struct Tasks {
   std::vector<TrainingTask> tasks;
 };
 Tasks make_tasks(GeneratorKind kind, std::size_t bag_size) {
-  GeneratorOptions options = generator_preset(kind, GeneratorPreset::kRelated, 1);
-  options.source_rows = 2000;
-  options.target_rows = 640;
-  options.test_rows = 2;
-  GeneratedData made = generated(options);
+  GeneratedData made = timed_data(kind);
   Rng rng(1);
   Tasks out;
   out.data.push_back(in_bags(std::move(made.source), bag_size, rng));

@@ -11,16 +11,12 @@
 
 namespace bagwise::bench {
 void make_task(GeneratorKind kind, std::size_t bag_size, Task& task) {
-  GeneratorOptions options = generator_preset(kind, GeneratorPreset::kRelated, 1);
-  options.source_rows = 2000;
-  options.target_rows = 640;
-  options.test_rows = 2;
-  GeneratedData data = generated(options);
+  GeneratedData data = timed_data(kind);
   Rng rng(1);
   TubeProblem& p = task.problem;
   p = {};
   p.lambda = {10, 1};
-  task.means = DenseRows(options.features);
+  task.means = DenseRows(data.target.features.columns());
   for (std::uint32_t t = 0; t < 2; ++t) {
     const ReducedBags reduced = reduce(in_bags(std::move(t == 0 ? data.source : data.target), bag_size, rng));
     const DenseRows means = reduced.sums.means();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +35,21 @@ inline World random_world(Rng& rng, std::size_t tasks, std::size_t features, std
                          reduce(out.data[t]), &out.data[t]});
   }
   return out;
+}
+
+// The value of source t of an option that is given once for all sources or once for each.
+inline double at(const std::vector<double>& values, std::size_t t) {
+  return values.size() == 1 ? values[0] : values[t];
+}
+
+// Distance between two planes, relative to the second.
+inline double distance(const TaskModel& a, const TaskModel& b) {
+  double square = (a.bias - b.bias) * (a.bias - b.bias), size = b.bias * b.bias;
+  for (std::size_t j = 0; j < a.weights.size(); ++j) {
+    square += (a.weights[j] - b.weights[j]) * (a.weights[j] - b.weights[j]);
+    size += b.weights[j] * b.weights[j];
+  }
+  return std::sqrt(square / size);
 }
 
 }  // namespace bagwise::test

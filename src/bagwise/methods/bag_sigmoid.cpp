@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "bagwise/core/sigmoid.h"
+
 namespace bagwise {
 namespace {
 
@@ -96,15 +98,6 @@ class BagLikelihood {
   }
 
  private:
-  struct Sigmoid {
-    double positive, negative;
-    explicit Sigmoid(double z) {
-      const double e = std::exp(-std::abs(z)), large = 1 / (1 + e), small = e / (1 + e);
-      positive = z >= 0 ? large : small;
-      negative = z >= 0 ? small : large;
-    }
-  };
-
   static double square(double x) { return x * x; }
   // Far out a sum may underflow: any finite logarithm will do, as no step ends there.
   static double floored(double sum) { return std::max(sum, std::numeric_limits<double>::min()); }

@@ -6,22 +6,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "bagwise/core/sigmoid.h"
 #include "bagwise/linalg/kernels.h"
 
 namespace bagwise {
 
-namespace {
-
-double logistic(double z) {
-  if (z >= 0) return 1 / (1 + std::exp(-z));
-  const double e = std::exp(z);
-  return e / (1 + e);
-}
-
-}  // namespace
-
-double Probability::of(double score) const { return logistic(slope * score + offset); }
-double Probability::of_negative(double score) const { return logistic(-(slope * score + offset)); }
+double Probability::of(double score) const { return Sigmoid(slope * score + offset).positive; }
+double Probability::of_negative(double score) const { return Sigmoid(slope * score + offset).negative; }
 
 Result<std::size_t> Model::find_task(const std::string& name) const {
   if (name == "target") return tasks.size() - 1;

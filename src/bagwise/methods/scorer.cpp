@@ -9,6 +9,7 @@
 #include <span>
 
 #include "bagwise/core/parallel.h"
+#include "bagwise/core/sigmoid.h"
 #include "bagwise/linalg/kernels.h"
 #include "bagwise/methods/scaling.h"
 
@@ -24,7 +25,7 @@ std::size_t block_of_rows(std::size_t values) {
 }
 
 // log(1 / (1 + exp(-z))) of any z.
-double log_logistic(double z) { return std::min(z, 0.0) - std::log1p(std::exp(-std::abs(z))); }
+double log_logistic(double z) { return -softplus(-z); }
 
 // log sum_m share_m exp(log_logistic(sign z_m)), where the terms themselves are too small to be added.
 double log_of_small_mean(const std::vector<double>& share, std::span<const double> z, double sign) {

@@ -1,4 +1,4 @@
-// What methods that label single rows have in common, from options to the model's expansion.
+// What methods that look at single rows have in common, from options to the model's expansion.
 #pragma once
 
 #include <fmt/format.h>

@@ -22,6 +22,14 @@ PlaneProducts products_of(const TubePlanes& planes) {
   return out;
 }
 
+void set_planes(const TubePlanes& planes, std::span<const TrainingTask> tasks, Model& model) {
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const Vector w = planes.weights(t);
+    model.tasks.push_back({tasks[t].name, {w.data(), w.data() + w.size()}, planes.bias[t], {}});
+  }
+  model.shared_weights = {planes.shared.data(), planes.shared.data() + planes.shared.size()};
+}
+
 void report_planes(const PlaneProducts& products, TrainingReport& report) {
   constexpr double kDegrees = 180 / std::numbers::pi;
   report.shared_norm = std::sqrt(std::max(0.0, products.shared));

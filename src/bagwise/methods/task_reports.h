@@ -21,6 +21,9 @@ struct PlaneProducts {
 };
 PlaneProducts products_of(const TubePlanes& planes);
 
+// Makes the planes the tasks of a model, by the names of the tasks they were found for.
+void set_planes(const TubePlanes& planes, std::span<const TrainingTask> tasks, Model& model);
+
 // Fills norms, shared parts and angles of the tasks in the report, and |w_0|.
 void report_planes(const PlaneProducts& products, TrainingReport& report);
 

@@ -5,19 +5,10 @@
 #include <cmath>
 #include <functional>
 
+#include "bagwise/core/sigmoid.h"
+
 namespace bagwise {
 namespace {
-
-struct Odds {
-  double positive, negative;
-};
-Odds odds(double f) {
-  const double e = std::exp(-std::abs(f)), large = 1 / (1 + e), small = e / (1 + e);
-  return f >= 0 ? Odds{large, small} : Odds{small, large};
-}
-
-// log(1 + exp(z))
-double softplus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
 
 // The theta at which what is seen is what is expected: sum_j q_j(f_j + theta) + s^2 theta = n. The left side
 // rises with theta. Near enough will do: theta only keeps numbers in range.
@@ -30,7 +21,7 @@ double tilt(std::span<const double> f, const CountSeen& seen) {
   for (int step = 0; step < 100; ++step) {
     double sum = square * theta - seen.positives, slope = square;
     for (const double z : f) {
-      const Odds q = odds(z + theta);
+      const Sigmoid q(z + theta);
       sum += q.positive;
       slope += q.positive * q.negative;
     }
@@ -57,7 +48,7 @@ double BagCount::operator()(std::span<const double> f, const CountSeen& seen, st
   rest_.resize(f.size());
   variance = 0;
   for (std::size_t j = 0; j < f.size(); ++j) {
-    const Odds q = odds(f[j]);
+    const Sigmoid q(f[j]);
     q_[j] = q.positive;
     rest_[j] = q.negative;
     variance += q.positive * q.negative;
@@ -113,7 +104,7 @@ double BagCount::exact(std::span<const double> f, const CountSeen& seen, std::sp
   if (plain > kTooSmall) return -std::log(plain) - largest;
   const double theta = tilt(f, seen);
   for (std::size_t j = 0; j < rows; ++j) {
-    const Odds q = odds(f[j] + theta);
+    const Sigmoid q(f[j] + theta);
     q_[j] = q.positive;
     rest_[j] = q.negative;
   }
@@ -153,7 +144,7 @@ double BagCount::sums(std::span<const double> f, double theta, std::span<double>
       positive += forward_[c] * after[c + 1];
     }
     // q_j of f less that given the count. The latter is of f + theta, or of f: the same.
-    slope[i] = theta == 0 ? q * rest * difference / answer : odds(f[i]).positive - q * positive / answer;
+    slope[i] = theta == 0 ? q * rest * difference / answer : Sigmoid(f[i]).positive - q * positive / answer;
     for (std::size_t c = std::min(i + 1, top); c > 0; --c)
       forward_[c] = forward_[c] * rest + forward_[c - 1] * q;
     forward_[0] *= rest;

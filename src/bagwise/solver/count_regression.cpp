@@ -206,7 +206,7 @@ class Descent {
   // it.
   Termination run(double tolerance, int max_steps, const std::function<bool()>& before_step) {
     memory_.reset(rows_.diagonal());
-    for (int steps = 0;;) {
+    for (steps_ = 0;;) {
       Vector direction = -memory_.times(now_.gradient);
       double slope = now_.gradient.dot(direction);
       if (!(slope < 0)) {
@@ -216,7 +216,7 @@ class Descent {
       }
       decrement_ = -slope / 2 / rows_.total_cost();
       if (!(decrement_ > tolerance)) return Termination::kConverged;
-      if (steps >= max_steps) return Termination::kIterationLimit;
+      if (steps_ >= max_steps) return Termination::kIterationLimit;
       if (!before_step()) return Termination::kStopped;
       Line line(rows_, now_, direction);
       const Line::Value best = search(line, {0, now_.value, slope});
@@ -226,14 +226,13 @@ class Descent {
         next.gradient = gradient(next);
         memory_.add(next.z - now_.z, next.gradient - now_.gradient);
         now_ = std::move(next);
-        ++steps;
+        ++steps_;
         if (history_ != nullptr) history_->push_back(now_.value);
       } else if (memory_.empty()) {
         return Termination::kIterationLimit;  // as low as rounding lets it be seen
       } else {
         memory_.reset(rows_.diagonal());
       }
-      steps_ = steps;
     }
   }
   void keep_history(std::vector<double>* history) {

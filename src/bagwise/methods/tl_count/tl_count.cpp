@@ -15,6 +15,7 @@
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/per_source.h"
+#include "bagwise/methods/single_rows.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/methods/tl_llp/tl_llp.h"
 #include "bagwise/solver/count_regression.h"
@@ -33,23 +34,10 @@ Result<void> check_kernel(const TlCountOptions& options) {
       options.kernel == KernelKind::kRbf ? "rbf" : "poly")};
 }
 
-Result<void> check(Tasks tasks, const TlCountOptions& options, const Context& context,
-                   std::vector<std::string>& warnings) {
-  if (const auto faults = validate(options); !faults.empty())
-    return Error{fmt::format("{}", fmt::join(faults, "; "))};
-  if (auto checked = check_kernel(options); !checked) return checked;
-  const std::size_t sources = tasks.size() - 1;
+Result<void> check_sources(const TlCountOptions& options, std::size_t sources) {
   if (auto checked = check_per_source("C-source", options.costs_of_sources(), sources); !checked)
     return checked;
-  if (auto checked = check_per_source("lambda-source", options.lambdas_of_sources(), sources); !checked)
-    return checked;
-  if (auto checked = check_rows_at_hand(tasks, context); !checked) return checked;
-  const ReducedBags& target = tasks.back().reduced;
-  if (auto checked = check_target_bags(target); !checked) return checked;
-  for (const TrainingTask& source : tasks.first(sources)) {
-    if (auto checked = check_source_bags(source, source.reduced, target, warnings); !checked) return checked;
-  }
-  return {};
+  return check_per_source("lambda-source", options.lambdas_of_sources(), sources);
 }
 
 // The problem of all tasks, and the order of rows it refers to.
@@ -210,27 +198,24 @@ Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling
   model.options = option_values(options);
   model.features = tasks.back().reduced.feature_names;
   model.scaling = scaling;
-  const TubePlanes& planes = solution.planes;
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const Vector w = planes.weights(t);
-    model.tasks.push_back({tasks[t].name, {w.data(), w.data() + w.size()}, planes.bias[t], {}});
-  }
-  model.shared_weights = {planes.shared.data(), planes.shared.data() + planes.shared.size()};
+  set_planes(solution.planes, tasks, model);
   model.training = report_of(solution, options, tasks.back().reduced, context.seed);
   model.training.tasks = report_tasks(tasks, model, context.threads, model.training.warnings);
-  report_planes(products_of(planes), model.training);
+  report_planes(products_of(solution.planes), model.training);
   if (auto checked = check_finite(model, all); !checked) return checked.error();
   return fit;
 }
 
 // The linear problem over the landmarks' coordinates; its planes are expansions in the landmarks.
-Result<Fit> fit_with_landmarks(Tasks given, const TlCountOptions& options, const FeatureMoments& moments,
-                               const Scaling& scaling, const Context& context) {
+Result<Fit> fit_with_landmarks(Tasks given, const TlCountOptions& options, const PreparedRows& prepared,
+                               const Context& context) {
   const Stopwatch watch;
+  const Scaling& scaling = prepared.scaling;
   std::vector<RowsView> tables;
   for (const TrainingTask& task : given) tables.push_back(task.rows->features.view());
-  const NystromMap map = fit_nystrom(kernel_function(options.kernel_choice(), moments, scaling), tables,
-                                     scaling, static_cast<std::size_t>(options.nystrom), context.seed);
+  const NystromMap map =
+      fit_nystrom(kernel_function(options.kernel_choice(), prepared.moments, scaling), tables, scaling,
+                  static_cast<std::size_t>(options.nystrom), context.seed);
   std::list<BaggedData> mapped;
   std::vector<TrainingTask> tasks;
   for (const TrainingTask& task : given) {
@@ -248,21 +233,15 @@ Result<Fit> fit_with_landmarks(Tasks given, const TlCountOptions& options, const
 }  // namespace
 
 Result<Fit> fit_tl_count(Tasks tasks, const TlCountOptions& options, const Context& context) {
-  std::vector<std::string> warnings;
-  if (auto checked = check(tasks, options, context, warnings); !checked) return checked.error();
-  const ReducedBags& target = tasks.back().reduced;
-  FeatureMoments moments(target.sums.features());
-  if (options.scale != Scale::kNone || options.kernel != KernelKind::kLinear) {
-    for (const TrainingTask& task : tasks) moments.merge(task.reduced.moments);
-  }
-  const auto scaling = fit_scaling(options.scale, moments, target.feature_names, context.scaling);
-  if (!scaling) return scaling.error();
-  auto fit = options.kernel == KernelKind::kLinear
-                 ? fit_linear(tasks, options, *scaling, context)
-                 : fit_with_landmarks(tasks, options, moments, *scaling, context);
+  const auto prepared = check_and_scale(tasks, options, context);
+  if (!prepared) return prepared.error();
+  if (auto checked = check_kernel(options); !checked) return checked.error();
+  if (auto checked = check_sources(options, tasks.size() - 1); !checked) return checked.error();
+  auto fit = options.kernel == KernelKind::kLinear ? fit_linear(tasks, options, prepared->scaling, context)
+                                                   : fit_with_landmarks(tasks, options, *prepared, context);
   if (!fit) return fit;
   auto& told = fit->model.training.warnings;
-  told.insert(told.begin(), warnings.begin(), warnings.end());
+  told.insert(told.begin(), prepared->warnings.begin(), prepared->warnings.end());
   return fit;
 }
 

@@ -9,46 +9,18 @@
 
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/scorer.h"
+#include "support/count_twin.h"
 #include "support/transfer_problems.h"
 
 namespace bagwise {
 namespace {
 
+using test::at;
+using test::distance;
 using test::random_world;
+using test::Real;
+using test::RealVector;
 using test::World;
-using Real = long double;
-using RealVector = std::vector<Real>;
-
-double at(const std::vector<double>& values, std::size_t t) {
-  return values.size() == 1 ? values[0] : values[t];
-}
-
-// Minus the log-likelihood of a bag from the probabilities of all counts, or its normal form.
-Real nll(const RealVector& f, Real share, Real noise, std::size_t exact_up_to) {
-  const auto size = static_cast<Real>(f.size());
-  const Real n = noise > 0 ? share * size : std::round(share * size), s = noise * size;
-  if (f.size() > exact_up_to) {
-    Real mean = 0, variance = Real(1) / 12 + s * s;
-    for (const Real z : f) {
-      const Real q = 1 / (1 + std::exp(-z));
-      mean += q;
-      variance += q * (1 - q);
-    }
-    return std::log(variance) / 2 + (n - mean) * (n - mean) / (2 * variance);
-  }
-  RealVector chance = {1};
-  for (const Real z : f) {
-    chance.push_back(0);
-    for (std::size_t c = chance.size(); c-- > 0;)
-      chance[c] = chance[c] / (1 + std::exp(z)) + (c > 0 ? chance[c - 1] / (1 + std::exp(-z)) : 0);
-  }
-  Real sum = 0;
-  for (std::size_t c = 0; c < chance.size(); ++c) {
-    const Real off = static_cast<Real>(c) - n;
-    sum += chance[c] * (s > 0 ? std::exp(-off * off / (2 * s * s)) : off == 0 ? Real(1) : Real(0));
-  }
-  return -std::log(sum);
-}
 
 // The planes of a model one after the other, in the space of the problem: w_0, the v_t, the b_t.
 RealVector flat(const Model& model) {
@@ -86,8 +58,10 @@ Real stated_objective(const World& world, const TlCountOptions& o, const Scaling
       f[data.bag_of_row[i]].push_back(value);
     }
     for (std::size_t k = 0; k < f.size(); ++k) {
-      sum += C * nll(f[k], data.bags.proportions[k], data.bags.noise_of(k),
-                     static_cast<std::size_t>(o.exact_up_to));
+      const auto size = static_cast<double>(f[k].size());
+      const double noise = data.bags.noise_of(k), n = data.bags.proportions[k] * size;
+      const CountSeen seen{noise > 0 ? n : std::round(n), noise * size};
+      sum += C * test::twin_nll(f[k], seen, f[k].size() <= static_cast<std::size_t>(o.exact_up_to));
     }
   }
   return sum;
@@ -116,16 +90,6 @@ void make_noisy(World& world, double noise) {
 
 double norm(const std::vector<double>& w) {
   return std::sqrt(std::inner_product(w.begin(), w.end(), w.begin(), 0.0));
-}
-
-// Distance between two planes, relative to the second.
-double distance(const TaskModel& a, const TaskModel& b) {
-  double square = (a.bias - b.bias) * (a.bias - b.bias), size = b.bias * b.bias;
-  for (std::size_t j = 0; j < a.weights.size(); ++j) {
-    square += (a.weights[j] - b.weights[j]) * (a.weights[j] - b.weights[j]);
-    size += b.weights[j] * b.weights[j];
-  }
-  return std::sqrt(square / size);
 }
 
 TEST_CASE("tl_count: the reported objective is the stated problem's, for every option",

@@ -135,11 +135,7 @@ Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, co
   model.features = prepared.data.back()->feature_names;
   model.scaling = prepared.scaling;
   const TubePlanes& planes = rounds.solution.planes;
-  for (std::size_t t = 0; t < prepared.tasks.size(); ++t) {
-    const Vector w = planes.weights(t);
-    model.tasks.push_back({prepared.tasks[t].name, {w.data(), w.data() + w.size()}, planes.bias[t], {}});
-  }
-  model.shared_weights = {planes.shared.data(), planes.shared.data() + planes.shared.size()};
+  set_planes(planes, prepared.tasks, model);
   model.options = option_values(options);
   model.training = report_rounds(rounds, rounds.solution.report, prepared, options, context);
   model.training.tasks = report_bags(prepared.tasks, prepared.data, tube.problem,

@@ -12,14 +12,12 @@
 namespace bagwise {
 namespace {
 
+using test::at;
+using test::distance;
 using test::random_bags;
 using test::random_world;
 using test::World;
 using Row = std::vector<long double>;
-
-double at(const std::vector<double>& values, std::size_t t) {
-  return values.size() == 1 ? values[0] : values[t];
-}
 
 // The stated objective (P') at a model's planes, by plain loops over the rows of all tasks.
 double stated_objective(const World& world, const TlLlpOptions& o, const Model& model) {
@@ -112,16 +110,6 @@ TEST_CASE("tl_llp: the reported objective is the stated problem's, for every opt
     CHECK(report.rounds == static_cast<int>(report.objective_history.size()));
     if (o.uncertainty == Uncertainty::kOff) CHECK(report.rounds == 1);
   }
-}
-
-// Distance between two planes, relative to the second.
-double distance(const TaskModel& a, const TaskModel& b) {
-  double square = (a.bias - b.bias) * (a.bias - b.bias), size = b.bias * b.bias;
-  for (std::size_t j = 0; j < a.weights.size(); ++j) {
-    square += (a.weights[j] - b.weights[j]) * (a.weights[j] - b.weights[j]);
-    size += b.weights[j] * b.weights[j];
-  }
-  return std::sqrt(square / size);
 }
 
 TEST_CASE("tl_llp: without transfer the target tends to InvCal, with an error proportional to lambda",
