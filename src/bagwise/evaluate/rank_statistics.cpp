@@ -69,21 +69,21 @@ double incomplete_beta(double x, double a, double b) {
   return x < (a + 1) / (a + b + 2) ? beta_by_fraction(x, a, b) : 1 - beta_by_fraction(1 - x, b, a);
 }
 
-RankTest::Tests test_ranks(const std::vector<double>& mean_ranks, double squares, double cells,
+RankTest::Tests test_ranks(const std::vector<double>& mean_ranks, double squares, double cases,
                            double alpha) {
   const auto k = static_cast<double>(mean_ranks.size());
   RankTest::Tests out;
   double between = 0;
-  for (const double rank : mean_ranks) between += std::pow(cells * (rank - (k + 1) / 2), 2);
-  const double within = squares - cells * k * (k + 1) * (k + 1) / 4;
-  // Ranks are halves of whole numbers: what is smaller is rounding, and all methods tie in all cells.
+  for (const double rank : mean_ranks) between += std::pow(cases * (rank - (k + 1) / 2), 2);
+  const double within = squares - cases * k * (k + 1) * (k + 1) / 4;
+  // Ranks are halves of whole numbers: what is smaller is rounding, and all methods tie in all cases.
   if (within > 0.1) out.friedman = (k - 1) * between / within;
   out.friedman_p = chi_square_upper(out.friedman, mean_ranks.size() - 1);
-  const double rest = cells * (k - 1) - out.friedman;
+  const double rest = cases * (k - 1) - out.friedman;
   out.iman_davenport =
-      rest > 1e-9 * cells * k ? (cells - 1) * out.friedman / rest : std::numeric_limits<double>::infinity();
-  out.iman_davenport_p = fisher_upper(out.iman_davenport, k - 1, (k - 1) * (cells - 1));
-  out.critical_difference = nemenyi_quantile(mean_ranks.size(), alpha) * std::sqrt(k * (k + 1) / (6 * cells));
+      rest > 1e-9 * cases * k ? (cases - 1) * out.friedman / rest : std::numeric_limits<double>::infinity();
+  out.iman_davenport_p = fisher_upper(out.iman_davenport, k - 1, (k - 1) * (cases - 1));
+  out.critical_difference = nemenyi_quantile(mean_ranks.size(), alpha) * std::sqrt(k * (k + 1) / (6 * cases));
   out.alike = groups_within(mean_ranks, out.critical_difference);
   return out;
 }
@@ -102,21 +102,21 @@ std::vector<double> ranks_of(std::span<const double> scores) {
   return ranks;
 }
 
-RankTest compare_ranks(const std::vector<CellScores>& cells, double alpha) {
+RankTest compare_ranks(const std::vector<CaseScores>& cases, double alpha) {
   RankTest out;
   double squares = 0;
   std::vector<double> scores;
-  for (const CellScores& cell : cells) {
+  for (const CaseScores& one_case : cases) {
     scores.clear();
-    for (const std::optional<double>& score : cell) {
+    for (const std::optional<double>& score : one_case) {
       if (score) scores.push_back(*score);
     }
     if (scores.empty()) continue;
-    if (scores.size() < cell.size()) {
+    if (scores.size() < one_case.size()) {
       ++out.left_out;
       continue;
     }
-    ++out.cells;
+    ++out.cases;
     out.mean_ranks.resize(scores.size());
     const std::vector<double> ranks = ranks_of(scores);
     for (std::size_t j = 0; j < ranks.size(); ++j) {
@@ -124,9 +124,9 @@ RankTest compare_ranks(const std::vector<CellScores>& cells, double alpha) {
       squares += ranks[j] * ranks[j];
     }
   }
-  const auto n = static_cast<double>(out.cells);
+  const auto n = static_cast<double>(out.cases);
   for (double& rank : out.mean_ranks) rank /= n;
-  if (out.cells > 1 && out.mean_ranks.size() > 1) out.tests = test_ranks(out.mean_ranks, squares, n, alpha);
+  if (out.cases > 1 && out.mean_ranks.size() > 1) out.tests = test_ranks(out.mean_ranks, squares, n, alpha);
   return out;
 }
 

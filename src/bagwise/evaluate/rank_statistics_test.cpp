@@ -10,9 +10,9 @@
 namespace bagwise {
 namespace {
 
-std::vector<CellScores> known(const std::vector<std::vector<double>>& cells) {
-  std::vector<CellScores> out;
-  for (const auto& cell : cells) out.emplace_back(cell.begin(), cell.end());
+std::vector<CaseScores> known(const std::vector<std::vector<double>>& cases) {
+  std::vector<CaseScores> out;
+  for (const auto& one_case : cases) out.emplace_back(one_case.begin(), one_case.end());
   return out;
 }
 
@@ -25,20 +25,20 @@ const std::vector<std::vector<double>> kDemsar = {
     {0.972, 0.981, 0.975, 0.9749}, {0.957, 0.978, 0.946, 0.970}};
 
 // Scores out of a few values, so that ties are common.
-std::vector<CellScores> random_cells(Rng& rng, std::size_t cells, std::size_t methods) {
-  std::vector<CellScores> out(cells);
-  for (CellScores& cell : out) {
-    for (std::size_t j = 0; j < methods; ++j) cell.emplace_back(static_cast<double>(rng.below(6)) / 10);
+std::vector<CaseScores> random_cases(Rng& rng, std::size_t cases, std::size_t methods) {
+  std::vector<CaseScores> out(cases);
+  for (CaseScores& one_case : out) {
+    for (std::size_t j = 0; j < methods; ++j) one_case.emplace_back(static_cast<double>(rng.below(6)) / 10);
   }
   return out;
 }
 
 // 1 + how many are better + half of how many others are as good.
-double counted_rank(const CellScores& cell, std::size_t j) {
+double counted_rank(const CaseScores& one_case, std::size_t j) {
   double rank = 1;
-  for (std::size_t i = 0; i < cell.size(); ++i) {
+  for (std::size_t i = 0; i < one_case.size(); ++i) {
     if (i == j) continue;
-    rank += *cell[i] > *cell[j] ? 1.0 : *cell[i] == *cell[j] ? 0.5 : 0.0;
+    rank += *one_case[i] > *one_case[j] ? 1.0 : *one_case[i] == *one_case[j] ? 0.5 : 0.0;
   }
   return rank;
 }
@@ -57,11 +57,11 @@ double integral(const F& f, double from, double to, int steps = 20000) {
 TEST_CASE("rank_statistics: Demsar's example comes out as he prints it",
           "[evaluate][rank_statistics][known]") {
   const RankTest found = compare_ranks(known(kDemsar));
-  REQUIRE(found.cells == 14);
+  REQUIRE(found.cases == 14);
   const std::vector<double> ranks = {3.143, 2.000, 2.893, 1.964};
   for (std::size_t j = 0; j < 4; ++j) CHECK(found.mean_ranks[j] == Approx(ranks[j]).margin(0.0005));
   REQUIRE(found.tests);
-  // His chi-square of 9.28 has no correction for ties: three pairs and one cell of four.
+  // His chi-square of 9.28 has no correction for ties: three pairs and one case of four.
   const double ties = 1 - (3 * 6 + 60) / (14.0 * 60);
   CHECK(found.tests->friedman * ties == Approx(9.28).margin(0.005));
   const double plain = found.tests->friedman * ties;
@@ -91,18 +91,18 @@ TEST_CASE("rank_statistics: Nemenyi's quantiles are those of the published table
 TEST_CASE("rank_statistics: ranks are what counting the better ones gives", "[evaluate][rank_statistics]") {
   Rng rng(7);
   for (int round = 0; round < 200; ++round) {
-    const std::size_t methods = 2 + rng.below(5), cells = 2 + rng.below(8);
-    const auto scores = random_cells(rng, cells, methods);
+    const std::size_t methods = 2 + rng.below(5), cases = 2 + rng.below(8);
+    const auto scores = random_cases(rng, cases, methods);
     const RankTest found = compare_ranks(scores);
-    REQUIRE(found.cells == cells);
+    REQUIRE(found.cases == cases);
     REQUIRE(found.tests);
     // Friedman's test from the ranks one by one: an analysis of variance between methods.
-    const double k = static_cast<double>(methods), n = static_cast<double>(cells);
+    const double k = static_cast<double>(methods), n = static_cast<double>(cases);
     double between = 0, all = 0;
     for (std::size_t j = 0; j < methods; ++j) {
       double sum = 0;
-      for (const CellScores& cell : scores) {
-        const double rank = counted_rank(cell, j);
+      for (const CaseScores& one_case : scores) {
+        const double rank = counted_rank(one_case, j);
         sum += rank;
         all += (rank - (k + 1) / 2) * (rank - (k + 1) / 2);
       }
@@ -129,24 +129,24 @@ TEST_CASE("rank_statistics: ranks are what counting the better ones gives", "[ev
   }
 }
 
-TEST_CASE("rank_statistics: cells that lack a method are left out and counted",
+TEST_CASE("rank_statistics: cases that lack a method are left out and counted",
           "[evaluate][rank_statistics]") {
-  auto cells = known({{0.9, 0.8}, {0.7, 0.6}, {0.5, 0.6}});
-  cells.push_back({0.1, std::nullopt});
-  cells.push_back({std::nullopt, std::nullopt});
-  const RankTest found = compare_ranks(cells);
-  CHECK(found.cells == 3);
+  auto cases = known({{0.9, 0.8}, {0.7, 0.6}, {0.5, 0.6}});
+  cases.push_back({0.1, std::nullopt});
+  cases.push_back({std::nullopt, std::nullopt});
+  const RankTest found = compare_ranks(cases);
+  CHECK(found.cases == 3);
   CHECK(found.left_out == 1);
   CHECK(found.mean_ranks[0] == Approx(4.0 / 3));
-  CHECK(compare_ranks({}).cells == 0);
+  CHECK(compare_ranks({}).cases == 0);
   CHECK(compare_ranks({}).mean_ranks.empty());
-  // One cell or one method gives ranks, but nothing to test.
+  // One case or one method gives ranks, but nothing to test.
   CHECK_FALSE(compare_ranks(known({{0.9, 0.8}})).tests);
   CHECK(compare_ranks(known({{0.9, 0.8}})).mean_ranks == std::vector<double>{1, 2});
   CHECK_FALSE(compare_ranks(known({{0.9}, {0.8}})).tests);
 }
 
-TEST_CASE("rank_statistics: cells that all agree are as clear as can be", "[evaluate][rank_statistics]") {
+TEST_CASE("rank_statistics: cases that all agree are as clear as can be", "[evaluate][rank_statistics]") {
   const RankTest found = compare_ranks(known({{3, 2, 1}, {6, 5, 4}, {9, 8, 7}}));
   REQUIRE(found.tests);
   CHECK(found.tests->friedman == Approx(6));
@@ -216,7 +216,7 @@ TEST_CASE("rank_statistics: the range of normal numbers is what drawing them giv
 }
 
 TEST_CASE("rank_statistics: paired differences count what both have", "[evaluate][rank_statistics]") {
-  const CellScores a = {0.9, 0.8, std::nullopt, 0.7, 0.1 + 0.2}, b = {0.8, 0.9, 0.5, std::nullopt, 0.3};
+  const CaseScores a = {0.9, 0.8, std::nullopt, 0.7, 0.1 + 0.2}, b = {0.8, 0.9, 0.5, std::nullopt, 0.3};
   const PairedDifference found = compare_pairs(a, b);
   CHECK(found.difference.count == 3);
   CHECK(found.wins == 1);
@@ -227,13 +227,14 @@ TEST_CASE("rank_statistics: paired differences count what both have", "[evaluate
   CHECK(found.difference.error() == Approx(0.1 / std::sqrt(3.0)));
   CHECK_FALSE(found.clearly_below());
 
-  const auto difference = [](const CellScores& from) {
-    return compare_pairs(from, CellScores(from.size(), 0.0));
+  const auto difference = [](const CaseScores& from) {
+    return compare_pairs(from, CaseScores(from.size(), 0.0));
   };
   CHECK(difference({-0.03, -0.02, -0.04}).clearly_below());
   CHECK(difference({0.03, 0.02, 0.04}).clearly_above());
   CHECK_FALSE(difference({-0.03, 0.02, -0.04}).clearly_below());
-  CHECK(difference({-0.01, -0.01}).clearly_below());  // without any spread
+  CHECK_FALSE(difference({-0.03, -0.02, 0.005}).clearly_below());  // 1.4 standard errors
+  CHECK(difference({-0.01, -0.01}).clearly_below());               // without any spread
   CHECK_FALSE(difference({0.0, 0.0}).clearly_below());
   CHECK_FALSE(difference({-0.5}).clearly_below());  // one number tells nothing of its error
   CHECK(sample_mean({}).count == 0);
