@@ -99,7 +99,8 @@ void rank_methods(ExperimentScores& scores) {
 }  // namespace
 
 ExperimentScores score_experiment(const ExperimentRun& run) {
-  ExperimentScores scores{.run = &run};
+  ExperimentScores scores;
+  scores.run = &run;
   place_results(scores);
   average_folds(scores);
   find_common(scores);
