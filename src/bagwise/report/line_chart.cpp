@@ -45,6 +45,7 @@ std::string hint_of(const ChartSeries& series, const ChartPoint& point, const Ch
 struct Axes {
   const ChartAxis &x, &y;
   const AxisScale &along, &up;
+  double marker_scale = 1;
 };
 
 // The line of one series, its error bars moved aside by `aside` so that those of several can be told apart.
@@ -60,7 +61,7 @@ std::string series_marks(const ChartSeries& series, std::size_t style, const Axe
       bars += error_bar({at.x, axes.up.shows(low) ? axes.up.at(low) : at.y},
                         {at.x, axes.up.at(point.y + point.error)}, style);
     }
-    marks += marker(at, style, hint_of(series, point, axes.x, axes.y));
+    marks += marker(at, style, hint_of(series, point, axes.x, axes.y), axes.marker_scale);
   }
   const std::string drawn = places.size() > 1 ? curve(places, style) : "";
   return bars + drawn + marks;
@@ -74,7 +75,7 @@ std::string plot_marks(const std::vector<ChartSeries>& series, const std::vector
   std::string out;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const double place = static_cast<double>(i) - (static_cast<double>(series.size()) - 1) / 2;
-    out += series_marks(series[i], styles[i], axes, bars ? 2.5 * place : 0);
+    out += series_marks(series[i], styles[i], axes, bars ? 2.5 * axes.marker_scale * place : 0);
   }
   return out;
 }
@@ -103,8 +104,8 @@ std::string svg(const LineChart& chart) {
   frame.left = 36 + widest_label(up);
   const AxisScale along(chart.x, all_x(chart.series), frame.left, frame.right);
   return document(frame.bottom + kUnderPlot, chart.title, chart.description,
-                  heading(chart.title) + names.marks + axis_y(up, chart.y.label, frame) +
-                      axis_x(along, chart.x.label, frame) +
+                  heading(chart.title) + names.marks + axis_y(up, axis_label(chart.y), frame) +
+                      axis_x(along, axis_label(chart.x), frame) +
                       plot_marks(chart.series, styles, {chart.x, chart.y, along, up}));
 }
 
@@ -152,11 +153,12 @@ std::string svg(const PanelChart& chart) {
       for (const double tick : up.ticks())
         marks += line({frame.left, up.at(tick)}, {frame.right, up.at(tick)}, "bw-grid");
     }
-    marks += axis_x(along, "", frame) + plot_marks(panel.series, styles[i], {chart.x, chart.y, along, up});
+    marks +=
+        axis_x(along, "", frame) + plot_marks(panel.series, styles[i], {chart.x, chart.y, along, up, 0.7});
   }
   const double bottom = top + each * static_cast<double>(rows);
-  marks += upright_text({16, (top + bottom) / 2}, chart.y.label) +
-           text({(left + kRight) / 2, bottom + 14}, chart.x.label, Anchor::kMiddle);
+  marks += upright_text({16, (top + bottom) / 2}, axis_label(chart.y)) +
+           text({(left + kRight) / 2, bottom + 14}, axis_label(chart.x), Anchor::kMiddle);
   return document(bottom + 26, chart.title, chart.description, heading(chart.title) + names.marks + marks);
 }
 

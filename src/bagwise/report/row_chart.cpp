@@ -107,7 +107,7 @@ std::string svg(const DotChart& chart) {
   const double row = std::max(kRow, 12 + kApart * static_cast<double>(chart.series.size()));
   const Frame frame = frame_of(chart.groups, names.bottom + 10, row);
   const AxisScale scale(chart.values, values, frame.left, frame.right);
-  std::string marks = row_marks(chart.groups, frame, row) + axis_x(scale, chart.values.label, frame);
+  std::string marks = row_marks(chart.groups, frame, row) + axis_x(scale, axis_label(chart.values), frame);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const DotSeries& series = chart.series[i];
     const double aside =
@@ -140,7 +140,7 @@ std::string svg(const BarChart& chart) {
   ChartAxis axis = chart.values;
   axis.kind = AxisKind::kLinear;  // a bar begins at 0
   const AxisScale scale(axis, values, frame.left, frame.right);
-  std::string marks = row_marks(names, frame, kRow) + axis_x(scale, axis.label, frame);
+  std::string marks = row_marks(names, frame, kRow) + axis_x(scale, axis_label(axis), frame);
   marks += line({scale.at(0), frame.top}, {scale.at(0), frame.bottom}, "bw-axis");
   for (std::size_t i = 0; i < chart.bars.size(); ++i)
     marks += bar_marks(chart, chart.bars[i], scale, frame.top + kRow * (static_cast<double>(i) + 0.5));

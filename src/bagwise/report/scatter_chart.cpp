@@ -37,8 +37,8 @@ std::string svg(const ScatterChart& chart) {
                                      number(frame.left + 120), number(kBelowTitle + 8))) +
             text({frame.left + 132, kBelowTitle + 12}, chart.marked_name, Anchor::kStart, "bw-small");
   }
-  std::string marks = axis_y(up, "", frame) + axis_x(along, chart.x.label, frame) +
-                      upright_text({frame.left - 52, (frame.top + frame.bottom) / 2}, chart.y.label) +
+  std::string marks = axis_y(up, "", frame) + axis_x(along, axis_label(chart.x), frame) +
+                      upright_text({frame.left - 52, (frame.top + frame.bottom) / 2}, axis_label(same)) +
                       line({frame.left, frame.bottom}, {frame.right, frame.top}, "bw-dash");
   // The large ones first, and what is marked last: nothing hides below another.
   std::vector<const ScatterPoint*> order;

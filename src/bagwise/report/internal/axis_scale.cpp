@@ -39,6 +39,13 @@ std::vector<double> decade_ticks(double low, double high, std::size_t count) {
   return out;
 }
 
+std::vector<double> octave_ticks(double low, double high, std::size_t count) {
+  const double every = std::max(1.0, std::ceil((high - low) / static_cast<double>(count)));
+  std::vector<double> out;
+  for (double power = std::ceil(low); power <= high; power += every) out.push_back(std::exp2(power));
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> round_ticks(double low, double high, std::size_t count) {
@@ -87,7 +94,7 @@ AxisScale::AxisScale(const ChartAxis& axis, std::span<const double> values, doub
     low -= room;
     high += room;
   }
-  const double room = 0.04 * (high - low);
+  const double room = 0.05 * (high - low);
   low_ = ends_at(axis.low, low) ? low : low - room;
   high_ = ends_at(axis.high, high) ? high : high + room;
 
@@ -99,11 +106,13 @@ AxisScale::AxisScale(const ChartAxis& axis, std::span<const double> values, doub
     const double scale = percent_ ? 100 : 1;
     ticks_ = round_ticks(low_ * scale, high_ * scale, ticks);
     for (double& tick : ticks_) tick /= scale;
-  } else if (kind_ == AxisKind::kLog10) {
-    ticks_ = decade_ticks(low_, high_, ticks);
   } else {
-    const double every = std::max(1.0, std::ceil((high_ - low_) / static_cast<double>(ticks)));
-    for (double power = std::ceil(low_); power <= high_; power += every) ticks_.push_back(std::exp2(power));
+    const bool by_ten = kind_ == AxisKind::kLog10;
+    ticks_ = by_ten ? decade_ticks(low_, high_, ticks) : octave_ticks(low_, high_, ticks);
+    // Less than an octave or so: round numbers after all.
+    const double base = by_ten ? 10 : 2, least = std::pow(base, low_), largest = std::pow(base, high_);
+    if (ticks_.size() < 2 && least < largest && std::isfinite(largest))
+      ticks_ = round_ticks(least, largest, ticks);
   }
 }
 

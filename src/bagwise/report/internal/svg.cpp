@@ -38,6 +38,7 @@ constexpr std::string_view kStyle =
     ".bw-c0{color:#56b4e9}.bw-c1{color:#ff9a57}.bw-c2{color:#2bcb9d}.bw-c3{color:#e59ac6}"
     ".bw-c4{color:#bdc3ca}.bw-c5{color:#e6c229}.bw-c6{color:#a9a2ff}.bw-c7{color:#ff8a84}}";
 constexpr std::size_t kStyles = 8;
+constexpr double kLetter = 0.6;  // width of a letter to its height, in wide fonts
 constexpr std::array<std::string_view, kStyles> kDashes = {"",    "7 3",  "2 3", "9 3 2 3",
                                                            "5 5", "12 3", "2 6", "9 3 2 3 2 3"};
 // Each about 0, of much the same weight to the eye.
@@ -79,11 +80,11 @@ std::string number(double value) {
 double text_width(std::string_view words) {
   const auto characters = std::count_if(
       words.begin(), words.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-  return 0.56 * kFont * static_cast<double>(characters);
+  return kLetter * kFont * static_cast<double>(characters);
 }
 
 std::string fitted(std::string_view words, double width) {
-  return printable(words, std::max<std::size_t>(static_cast<std::size_t>(width / (0.56 * kFont)), 4));
+  return printable(words, std::max<std::size_t>(static_cast<std::size_t>(width / (kLetter * kFont)), 4));
 }
 
 std::string line(Place from, Place to, std::string_view kind) {
@@ -124,10 +125,12 @@ std::string curve(const std::vector<Place>& places, std::size_t style) {
                          points, dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dashes)));
 }
 
-std::string marker(Place at, std::size_t style, std::string_view hint) {
+std::string marker(Place at, std::size_t style, std::string_view hint, double scale) {
   return in_colour(
-      style, fmt::format("<path transform=\"translate({} {})\" d=\"{}\" fill=\"currentColor\">{}</path>",
-                         number(at.x), number(at.y), kMarkers[style % kStyles], tooltip(hint)));
+      style,
+      fmt::format("<path transform=\"translate({} {}){}\" d=\"{}\" fill=\"currentColor\">{}</path>",
+                  number(at.x), number(at.y), scale == 1 ? "" : fmt::format(" scale({})", number(scale)),
+                  kMarkers[style % kStyles], tooltip(hint)));
 }
 
 std::string error_bar(Place low, Place high, std::size_t style) {
@@ -155,6 +158,10 @@ Legend legend(const std::vector<LegendEntry>& entries, Key key, double left, dou
   }
   out.bottom = entries.empty() ? top : y + kRow / 2;
   return out;
+}
+
+std::string axis_label(const ChartAxis& axis) {
+  return axis.percent && !axis.label.empty() ? axis.label + " (%)" : axis.label;
 }
 
 std::string axis_x(const AxisScale& scale, const std::string& label, const Frame& frame) {

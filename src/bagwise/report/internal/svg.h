@@ -33,7 +33,7 @@ std::string text(Place at, std::string_view words, Anchor anchor = Anchor::kStar
 std::string upright_text(Place at, std::string_view words);  // reads upwards, centred
 // A polyline through some places with the colour and dashes of a style.
 std::string curve(const std::vector<Place>& places, std::size_t style);
-std::string marker(Place at, std::size_t style, std::string_view hint);
+std::string marker(Place at, std::size_t style, std::string_view hint, double scale = 1);
 std::string error_bar(Place low, Place high, std::size_t style);
 std::string in_colour(std::size_t style, const std::string& marks);  // what they call currentColor
 
@@ -50,6 +50,7 @@ struct Legend {
 Legend legend(const std::vector<LegendEntry>& entries, Key key, double left, double top, double right);
 
 // The grid, ticks and names of a plot's axes.
+std::string axis_label(const ChartAxis& axis);  // with its unit
 std::string axis_x(const AxisScale& scale, const std::string& label, const Frame& frame);
 std::string axis_y(const AxisScale& scale, const std::string& label, const Frame& frame);
 

@@ -1,4 +1,4 @@
-#include "cli/training_text.h"
+#include "bagwise/report/training_text.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "bagwise/report/table.h"
 
-namespace bagwise::cli {
+namespace bagwise {
 namespace {
 
 std::uint64_t moved_bags(const TaskReport& task) {
@@ -61,7 +61,7 @@ std::string transfer_line(const TrainingReport& report) {
   return out;
 }
 
-std::string task_table(const TrainingReport& report) {
+TextTable task_table(const TrainingReport& report) {
   const bool planes = report.shared_norm.has_value();
   std::vector<std::string> titles = {"task", ">rows", ">bags", ">mean |residual|", ">moved", ">at bound"};
   if (planes) titles.insert(titles.end(), {">|w|", ">own |v|", ">shared part", ">degrees to target"});
@@ -79,7 +79,7 @@ std::string task_table(const TrainingReport& report) {
     }
     table.add(std::move(cells));
   }
-  return table.text(2);
+  return table;
 }
 
-}  // namespace bagwise::cli
+}  // namespace bagwise
