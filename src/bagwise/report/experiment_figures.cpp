@@ -40,10 +40,10 @@ ChartSeries published_series(const ExperimentScores& scores, std::size_t method)
   return series;
 }
 
-ChartAxis accuracy_axis() { return {.label = "accuracy, %", .percent = true}; }
+ChartAxis accuracy_axis() { return {.label = "accuracy", .percent = true}; }
 
 ChartAxis noise_axis(const ExperimentScores& scores) {
-  return {.label = "rows with noise, %", .ticks = scores.plan().noise, .percent = true};
+  return {.label = "rows with noise", .ticks = scores.plan().noise, .percent = true};
 }
 
 // Accuracy along the share of noise, a line per method, over the cases a filter lets through.

@@ -21,7 +21,11 @@ std::string listed(const std::vector<std::string>& parts) {
   return out;
 }
 
-std::string small_p(double p) { return p < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", p); }
+std::string small_p(double p) {
+  return p < 0.001 ? "p\xC2\xA0<\xC2\xA0"
+                     "0.001"
+                   : fmt::format("p\xC2\xA0=\xC2\xA0{:.3f}", p);
+}
 
 std::string points(const SampleMean& difference) {
   return fmt::format("{:.2f} {} {:.2f} points", 100 * std::abs(difference.mean), kPlusMinus,
@@ -33,7 +37,7 @@ std::string who_is_best(const ExperimentScores& scores) {
   if (scores.methods.empty())
     return "No case has been finished by all methods that were tried, so that nothing can be compared yet.";
   const MethodScore& first = scores.methods[0];
-  const std::string mean = fmt::format("{} % over {}", per_cent(first.accuracy.mean),
+  const std::string mean = fmt::format("{}\xC2\xA0% over {}", per_cent(first.accuracy.mean),
                                        count_of(scores.common.size(), "case", "cases"));
   if (scores.methods.size() == 1)
     return fmt::format("{} has a mean accuracy of {}.", scores.title(first.method), mean);
@@ -123,6 +127,7 @@ void add_accuracy(HtmlPage& page, const ExperimentScores& scores) {
   if (!scores.plan().published.empty() && !scores.plan().published_in.empty())
     page.paragraph(fmt::format("Published figures: {}.", scores.plan().published_in));
   page.table(to_html(accuracy_table(scores)));
+  if (scores.plan().bag_sizes.size() < 2) return;
   page.section("By bag size");
   add_figure(page, bag_size_figure(scores));
   page.table(to_html(bag_size_table(scores)));

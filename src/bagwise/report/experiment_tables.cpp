@@ -47,7 +47,7 @@ void add_method_columns(ReportTable& table, const ExperimentScores& scores, cons
     }
     table.columns.push_back(column);
     if (!has_published(scores, m)) continue;
-    ReportColumn beside{.title = "published", .fields = {name + "_published"}, .group = column.group};
+    ReportColumn beside{.title = "publ.", .fields = {name + "_published"}, .group = column.group};
     beside.soft = true;
     if (!published_spread.empty()) beside.fields.push_back(name + "_published_" + published_spread);
     table.columns.push_back(beside);
@@ -100,6 +100,7 @@ void add_case_columns(ReportTable& table, const ExperimentScores& scores) {
   table.columns.push_back({.title = "Bags of", .fields = {"bag_size"}});
   if (has_noise(scores)) table.columns.push_back({.title = "Noise, %", .fields = {"noise"}});
   table.row_heads = table.columns.size();
+  table.by_first = true;
 }
 
 ReportColumn method_column() { return {.title = "Method", .fields = {"method"}, .number = false}; }
@@ -190,8 +191,9 @@ ReportTable summary_table(const ExperimentScores& scores) {
 ReportTable accuracy_table(const ExperimentScores& scores) {
   ReportTable table{.name = "accuracy",
                     .title = fmt::format("Accuracy, per cent: mean {} standard deviation over {}. In bold "
-                                         "the best of each row here.",
-                                         kPlusMinus, count_of(scores.plan().folds, "fold", "folds")),
+                                         "the best of each row here{}.",
+                                         kPlusMinus, count_of(scores.plan().folds, "fold", "folds"),
+                                         has_published(scores) ? "; publ.: as published" : ""),
                     .columns = {}};
   add_case_columns(table, scores);
   add_method_columns(table, scores, "accuracy", "deviation", "deviation");
@@ -207,8 +209,10 @@ ReportTable accuracy_table(const ExperimentScores& scores) {
       }
       if (!has_published(scores, m)) continue;
       const PublishedFigure* figure = published_figure(scores, m, scores.cases[c]);
-      row.cells.push_back(figure != nullptr ? mean_cell(figure->accuracy, figure->deviation)
-                                            : mean_cell({}, {}));
+      // Its deviation is for programs: the table is wide enough.
+      row.cells.push_back({figure != nullptr ? per_cent(figure->accuracy) : kEnDash,
+                           figure != nullptr ? std::vector{exact(figure->accuracy), exact(figure->deviation)}
+                                             : std::vector<std::string>(2)});
     }
     table.rows.push_back(row.finish());
   }
@@ -303,7 +307,8 @@ ReportTable noise_table(const ExperimentScores& scores) {
                                          kPlusMinus),
                     .columns = {{.title = "Data set", .fields = {"data"}, .number = false},
                                 {.title = "Noise, %", .fields = {"noise"}}},
-                    .row_heads = 2};
+                    .row_heads = 2,
+                    .by_first = true};
   const ExperimentPlan& plan = scores.plan();
   for (const ExperimentMethod& method : plan.methods) {
     table.columns.push_back(
@@ -435,7 +440,8 @@ ReportTable options_table(const ExperimentScores& scores) {
                                 {.title = "Option", .fields = {"option"}, .number = false},
                                 {.title = "Runs", .fields = {"runs"}},
                                 {.title = "Values chosen", .fields = {"values"}}},
-                    .row_heads = 2};
+                    .row_heads = 2,
+                    .by_first = true};
   const char* places[kValuesShown] = {"First", "Second", "Third"};
   const char* fields[kValuesShown] = {"first", "second", "third"};
   for (std::size_t i = 0; i < kValuesShown; ++i) {
@@ -469,7 +475,8 @@ ReportTable options_table(const ExperimentScores& scores) {
 }
 
 std::vector<ReportTable> experiment_tables(const ExperimentScores& scores) {
-  std::vector<ReportTable> tables = {summary_table(scores), accuracy_table(scores), bag_size_table(scores)};
+  std::vector<ReportTable> tables = {summary_table(scores), accuracy_table(scores)};
+  if (scores.plan().bag_sizes.size() > 1) tables.push_back(bag_size_table(scores));
   if (scores.methods.size() > 1) {
     tables.push_back(pairs_table(scores));
     tables.push_back(differences_table(scores));

@@ -36,7 +36,8 @@ std::string joined(const std::vector<std::string>& parts) {
 std::vector<std::vector<HtmlCell>> header_of(const ReportTable& table) {
   std::vector<HtmlCell> groups, titles;
   bool grouped = false;
-  for (const ReportColumn& column : table.columns) {
+  for (std::size_t c = table.by_first ? 1 : 0; c < table.columns.size(); ++c) {
+    const ReportColumn& column = table.columns[c];
     grouped = grouped || !column.group.empty();
     titles.push_back({.text = column.title, .kind = column.soft ? "soft" : ""});
     if (!groups.empty() && !column.group.empty() && groups.back().text == column.group) {
@@ -88,15 +89,20 @@ std::string to_markdown(const ReportTable& table) {
 }
 
 HtmlTable to_html(const ReportTable& table) {
+  const std::size_t first = table.by_first ? 1 : 0;
   HtmlTable out{.caption = table.title,
                 .header = header_of(table),
-                .row_heads = table.row_heads,
+                .row_heads = table.row_heads - first,
                 .csv = to_csv(table),
                 .csv_name = table.name + ".csv"};
-  for (const ReportColumn& column : table.columns) out.right.push_back(column.number);
+  for (std::size_t c = first; c < table.columns.size(); ++c) out.right.push_back(table.columns[c].number);
+  const std::vector<ReportCell>* last = nullptr;
   for (const auto& row : table.rows) {
+    if (table.by_first && (last == nullptr || (*last)[0].fields != row[0].fields))
+      out.rows.push_back({{.text = row[0].text, .bold = true, .columns = row.size() - 1}});
+    last = &row;
     std::vector<HtmlCell> cells;
-    for (std::size_t c = 0; c < row.size(); ++c) {
+    for (std::size_t c = first; c < row.size(); ++c) {
       const std::string& kind = row[c].kind;
       cells.push_back({.text = row[c].text,
                        .bold = row[c].bold,

@@ -33,6 +33,7 @@ struct ReportTable {
   std::vector<ReportColumn> columns;
   std::vector<std::vector<ReportCell>> rows = {};
   std::size_t row_heads = 1;  // how many cells at the start of a row name it
+  bool by_first = false;      // in a page, rows of the same first cell stand under it as a heading
 };
 
 std::string to_csv(const ReportTable& table);

@@ -49,6 +49,25 @@ TEST_CASE("report_table: a page's table spans headings over their columns", "[re
   CHECK(html.right == std::vector<bool>{false, true, true});
 }
 
+TEST_CASE("report_table: in a page rows may stand under what their first cell says",
+          "[report][report_table]") {
+  ReportTable table = small_table();
+  table.row_heads = 2;
+  table.by_first = true;
+  table.rows.insert(table.rows.begin(), table.rows[0]);
+  const HtmlTable html = to_html(table);
+  REQUIRE(html.rows.size() == 5);  // two headings
+  CHECK(html.rows[0].size() == 1);
+  CHECK(html.rows[0][0].text == "x|y *z*");
+  CHECK(html.rows[0][0].columns == 2);
+  CHECK(html.rows[1].size() == 2);
+  CHECK(html.rows[3][0].text == "<script>");
+  CHECK(html.header[1].size() == 2);
+  CHECK(html.right.size() == 2);
+  CHECK(html.row_heads == 1);
+  CHECK(html.csv == to_csv(table));
+}
+
 TEST_CASE("report_table: cells say the same to people and programs", "[report][report_table]") {
   CHECK(difference_cell(-0.0123, 0.001).text == "-1.23 \xC2\xB1 0.10");
   CHECK(difference_cell(0.0123, 0.001).text == "+1.23 \xC2\xB1 0.10");
