@@ -32,10 +32,11 @@ a{color:var(--link)}
 nav ul{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem}
 .scroll{overflow-x:auto;margin:.8rem 0}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
-caption{text-align:left;padding:0 0 .4rem}
+caption{text-align:left;padding:0 0 .4rem;position:sticky;left:0;max-width:calc(100vw - 2rem)}
 th,td{padding:.25rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
 th{font-weight:600}
 tbody th{font-weight:400;max-width:24rem;overflow-wrap:anywhere}
+tbody th:not(.r){min-width:6rem}
 thead th{border-bottom:2px solid var(--rule);vertical-align:bottom}
 .r{text-align:right}
 td.r{white-space:nowrap}
@@ -88,11 +89,16 @@ std::string row_text(const std::vector<HtmlCell>& cells, const std::vector<bool>
   std::string out = "<tr>";
   std::size_t column = 0;
   for (const HtmlCell& cell : cells) {
-    std::string kind = cell.columns > 1 ? "c" : column < right.size() && right[column] ? "r" : "";
+    std::string kind = cell.columns > 1                         ? of_columns ? "c" : ""
+                       : column < right.size() && right[column] ? "r"
+                                                                : "";
     if (!cell.kind.empty()) kind += (kind.empty() ? "" : " ") + cell.kind;
     const std::string span = cell.columns > 1 ? fmt::format("{}", cell.columns) : "";
     const bool head = column < heads;
-    const std::string_view scope = !head ? "" : !of_columns ? "row" : cell.columns > 1 ? "colgroup" : "col";
+    const std::string_view scope = !head              ? ""
+                                   : !of_columns      ? cell.columns > 1 ? "rowgroup" : "row"
+                                   : cell.columns > 1 ? "colgroup"
+                                                      : "col";
     out += fmt::format("<{0}{1}{2}{3}{4}>{5}</{0}>", head ? "th" : "td", attribute("scope", scope),
                        attribute("class", kind), attribute("colspan", span), attribute("title", cell.hint),
                        cell_text(cell));
