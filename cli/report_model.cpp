@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "bagwise/core/atomic_file.h"
+#include "bagwise/core/version.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/model_page.h"
 #include "bagwise/report/table.h"
+#include "bagwise/report/training_json.h"
 #include "cli/diagnosing.h"
 #include "cli/method_arguments.h"
 #include "cli/output.h"
@@ -59,7 +60,7 @@ std::vector<Option> model_report_options() {
                     .group = kGroup,
                     .kind = Kind::kWhole,
                     .most = 1000}});
-  append(options, {seed_option(), threads_option(), quiet_option()});
+  append(options, {seed_option(), threads_option()});
   return options;
 }
 
@@ -78,7 +79,9 @@ Result<int> run_model_report(const Arguments& arguments) {
     files = std::move(*found);
     for (std::string& file : input_files(files)) inputs.push_back(std::move(file));
   }
-  if (auto checked = check_outputs({output}, inputs); !checked) return checked.error();
+  if (!is_standard_output(output)) {
+    if (auto checked = check_outputs({output}, inputs); !checked) return checked.error();
+  }
 
   std::optional<Diagnosis> diagnosis;
   if (!files.empty()) {
@@ -89,9 +92,17 @@ Result<int> run_model_report(const Arguments& arguments) {
   }
   const std::string page = model_page(
       *model, diagnosis, {.file = input, .top = arguments.whole("top"), .worst = arguments.whole("worst")});
-  if (auto written = write_file(output, page); !written) return written.error();
-  if (!arguments.flag("quiet") && leaves_room_for_report(output))
-    print(fmt::format("{}: the page of a model of {}\n", printable(output), printable(model->method)));
+  auto sink = Sink::open(output);
+  if (!sink) return sink.error();
+  if (auto done = sink->write(page); !done) return done.error();
+  if (auto done = sink->close(); !done) return done.error();
+  if (arguments.flag("json")) {
+    const Json out = {{"method", model->method}, {"files", {output}}, {"version", kVersion}};
+    print(to_text(out, 2) + "\n");
+  } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {
+    print(
+        fmt::format("written: {}, the page of a model of {}\n", printable(output), printable(model->method)));
+  }
   return 0;
 }
 

@@ -7,7 +7,8 @@
 
 namespace bagwise::cli {
 
-// The data of the model and how they are diagnosed; none of them is required.
+// The data of the model and how they are diagnosed; none of them is required. --quiet and --json are not
+// among them, run_model_report() reads them all the same.
 std::vector<Option> model_report_options();
 
 // "input" is the model, "output" the page. Errors: options about data without --target, data that are not the
