@@ -89,57 +89,16 @@ std::string model_json(const Model& model, std::size_t top) {
   return to_text(out, 2) + "\n";
 }
 
-// The objective of every round; of many, the first and the last ones.
-std::string history(const std::vector<double>& values) {
-  constexpr std::size_t kShown = 8;
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values.size() > kShown && i == kShown / 2) shown.emplace_back("...");
-    if (values.size() > kShown && i >= kShown / 2 && i + kShown / 2 < values.size()) continue;
-    shown.push_back(fmt::format("{:.6g}", values[i]));
-  }
-  return fmt::format("{}", fmt::join(shown, ", "));
-}
-
-std::string training_text(const TrainingReport& report) {
-  std::string out =
-      fmt::format("  data          {} in {}, {}\n", count_of(report.instances, "instance", "instances"),
-                  count_of(report.bags, "bag", "bags"), count_of(report.features, "feature", "features"));
-  out += fmt::format("  objective     {:.9g}\n", report.objective);
-  const bool in_rounds = report.objective_history.size() > 1;
-  if (report.convex_objective)
-    out += fmt::format("  last convex   {:.9g} (the value of the last round's convex problem)\n",
-                       *report.convex_objective);
-  if (report.dual_objective)
-    out += fmt::format("  lower bound   {:.9g}{}\n", *report.dual_objective,
-                       in_rounds || report.convex_objective ? " (of that problem)" : "");
-  if (report.relative_gap) out += fmt::format("  relative gap  {:.2g}\n", *report.relative_gap);
-  if (!report.objective_history.empty()) {
-    out +=
-        fmt::format("  rounds        {} (objective {})\n", report.rounds, history(report.objective_history));
-  }
-  if (const std::string line = starts_line(report); !line.empty())
-    out += fmt::format("  starts        {}\n", line);
-  out += fmt::format("  ended         {}\n  seed          {}\n", report.termination, report.seed);
-  for (const std::string& warning : report.warnings)
-    out += fmt::format("  warning: {}\n", printable(warning));
-  return out;
-}
-
 std::string model_text(const Model& model, const std::string& file, std::size_t top) {
   std::string out = fmt::format("{}: a model of {}\n\nOptions\n", printable(file), printable(model.method));
   for (const auto& [name, value] : model.options) out += fmt::format("  {:<13}  {}\n", name, to_text(value));
   std::vector<std::string> one_hot;
   for (const std::string& column : model.one_hot) one_hot.push_back(short_name(column));
   if (!one_hot.empty()) out += fmt::format("  {:<13}  {}\n", "one-hot", fmt::join(one_hot, ", "));
-  out += fmt::format("  {:<13}  {}\n\nTraining\n{}", "missing", model.missing, training_text(model.training));
-  if (model.selection) out += fmt::format("  chosen        {}\n", selection_text(*model.selection));
-  if (model.metric.kind != "none") {
-    out += fmt::format(
-        "  {:<12}  {} ({} with {:.3g} % of the variance); lengths, angles and residuals are in it\n",
-        "metric", model.metric.kind, count_of(model.metric.rank, "principal axis", "principal axes"),
-        100 * model.metric.variance_kept);
-  }
+  out += fmt::format("  {:<13}  {}\n\nTraining\n", "missing", model.missing);
+  for (const auto& [name, text] : training_lines(model)) out += fmt::format("  {:<12}  {}\n", name, text);
+  for (const std::string& warning : model.training.warnings)
+    out += fmt::format("  warning: {}\n", printable(warning));
   if (!model.training.tasks.empty()) out += "\nTasks\n" + task_table(model.training).text(2);
   if (const std::string line = transfer_line(model.training); !line.empty()) {
     out += fmt::format("\n  The common plane w_0 has length {}: {}.\n",

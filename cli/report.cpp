@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/report_model.h"
 #include "cli/table_arguments.h"
 
 namespace bagwise::cli {
@@ -159,7 +160,7 @@ Result<int> run_report(const Arguments& arguments) {
   if (!std::filesystem::exists(status))
     return Error{"there is no such file or folder; expected the folder of an experiment or a model", input};
   if (std::filesystem::is_directory(status)) return report_experiment(arguments, input);
-  return Error{"is no folder; expected the folder of an experiment", input};
+  return run_model_report(arguments);
 }
 
 }  // namespace
@@ -168,7 +169,7 @@ Command report_command() {
   std::vector<Option> options = {
       {.name = "input",
        .value = "DIR|model.json",
-       .help = "the folder that bagwise experiment wrote, finished or not",
+       .help = "the folder that bagwise experiment wrote, finished or not; or a model",
        .required = true,
        .positional = true},
       {.name = "output",
@@ -183,6 +184,7 @@ Command report_command() {
        .group = "Of an experiment"},
       quiet_option(),
       json_option()};
+  append(options, model_report_options());
   return {
       "report",
       "make a page of tables and charts of an experiment or a model",

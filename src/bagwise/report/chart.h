@@ -30,43 +30,43 @@ struct ChartPoint {
 
 // Colour, marker and dashes go by `style`, else by the place in its chart; series without points keep theirs.
 struct ChartSeries {
-  std::string name;
-  std::vector<ChartPoint> points;
+  std::string name = {};
+  std::vector<ChartPoint> points = {};
   std::optional<std::size_t> style = {};
 };
 
 // Values y over x, a line for each series.
 struct LineChart {
-  std::string title, description;
-  ChartAxis x, y;
-  std::vector<ChartSeries> series;
+  std::string title = {}, description = {};
+  ChartAxis x = {}, y = {};
+  std::vector<ChartSeries> series = {};
 };
 std::string svg(const LineChart& chart);
 
 // Several line charts with the same axes and one legend: the names of series, in order of appearance.
 struct ChartPanel {
-  std::string title;
-  std::vector<ChartSeries> series;
+  std::string title = {};
+  std::vector<ChartSeries> series = {};
 };
 struct PanelChart {
-  std::string title, description;
-  ChartAxis x, y;
-  std::vector<ChartPanel> panels;
+  std::string title = {}, description = {};
+  ChartAxis x = {}, y = {};
+  std::vector<ChartPanel> panels = {};
   std::size_t columns = 3;
 };
 std::string svg(const PanelChart& chart);
 
 // One row per group, in it a mark per series at its value: times by data set and method, say.
 struct DotSeries {
-  std::string name;
-  std::vector<double> values;  // one per group; not finite: none
+  std::string name = {};
+  std::vector<double> values = {};  // one per group; not finite: none
   std::optional<std::size_t> style = {};
 };
 struct DotChart {
-  std::string title, description;
-  ChartAxis values;
-  std::vector<std::string> groups;
-  std::vector<DotSeries> series;
+  std::string title = {}, description = {};
+  ChartAxis values = {};
+  std::vector<std::string> groups = {};
+  std::vector<DotSeries> series = {};
 };
 std::string svg(const DotChart& chart);
 
@@ -78,9 +78,9 @@ struct ScatterPoint {
   bool marked = false;  // stands out: another colour, and a ring
 };
 struct ScatterChart {
-  std::string title, description;
-  ChartAxis x, y;
-  std::vector<ScatterPoint> points;
+  std::string title = {}, description = {};
+  ChartAxis x = {}, y = {};
+  std::vector<ScatterPoint> points = {};
   std::string size_name = {}, marked_name = {};  // what sizes and marks stand for
 };
 std::string svg(const ScatterChart& chart);
@@ -88,26 +88,26 @@ std::string svg(const ScatterChart& chart);
 // Signed bars from 0, a row for each; the parts of a bar are laid end to end, each to its side, and where
 // there are several a tick marks their sum. An interval is a thin line.
 struct ChartBar {
-  std::string name;
-  std::vector<double> parts;
+  std::string name = {};
+  std::vector<double> parts = {};
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;  // of the sum; not finite: none
 };
 struct BarChart {
-  std::string title, description;
-  ChartAxis values;
-  std::vector<std::string> parts;  // names
-  std::vector<ChartBar> bars;
+  std::string title = {}, description = {};
+  ChartAxis values = {};
+  std::vector<std::string> parts = {};  // names
+  std::vector<ChartBar> bars = {};
 };
 std::string svg(const BarChart& chart);
 
 // Mean ranks on a line, 1 the best; bars join what differs by no more than the critical difference.
 struct RankedName {
-  std::string name;
+  std::string name = {};
   double rank = 0;
 };
 struct RankChart {
-  std::string title, description;
-  std::vector<RankedName> ranks;
+  std::string title = {}, description = {};
+  std::vector<RankedName> ranks = {};
   double critical_difference = 0;
 };
 std::string svg(const RankChart& chart);

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bagwise/methods/model.h"
 #include "bagwise/report/table.h"
 
 namespace bagwise {
+
+// How the fit went, line by line: a name and what to say of it. Warnings are not among them.
+std::vector<std::pair<std::string, std::string>> training_lines(const Model& model);
 
 // "18 rounds", and how the bags stand: moved by uncertainty, at their bound. Empty where nothing can move.
 std::string uncertainty_line(const TrainingReport& report);
