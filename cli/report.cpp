@@ -117,6 +117,11 @@ Result<void> check_report_outputs(const std::vector<OutputFile>& files, const st
 
 Result<int> report_experiment(const Arguments& arguments, const std::string& folder) {
   const std::string output = arguments.text("output"), tables = arguments.text("tables");
+  for (const Option& option : model_report_options()) {
+    if (arguments.has(option.name))
+      return Error{fmt::format("--{} is about a model, and this is the folder of an experiment", option.name),
+                   folder};
+  }
   const auto run = read_experiment(folder);
   if (!run) return run.error();
   if (run->results.empty())
@@ -160,6 +165,8 @@ Result<int> run_report(const Arguments& arguments) {
   if (!std::filesystem::exists(status))
     return Error{"there is no such file or folder; expected the folder of an experiment or a model", input};
   if (std::filesystem::is_directory(status)) return report_experiment(arguments, input);
+  if (arguments.has("tables"))
+    return Error{"--tables is for the folder of an experiment, and this is a file", input};
   return run_model_report(arguments);
 }
 
@@ -181,7 +188,7 @@ Command report_command() {
        .value = "DIR",
        .help = "also write the tables as Markdown and CSV, the figures as SVG, into this folder",
        .shown = "none",
-       .group = "Of an experiment"},
+       .group = "An experiment's page"},
       quiet_option(),
       json_option()};
   append(options, model_report_options());
@@ -189,9 +196,10 @@ Command report_command() {
       "report",
       "make a page of tables and charts of an experiment or a model",
       "DIR|model.json -o report.html [--tables DIR] [OPTION]...",
-      "The page is one file that needs no network: mean accuracy with the published figures, ranks with "
-      "a\ncritical-difference diagram, pairs of methods, noise, times, each with its data as CSV. Methods "
-      "are compared\non the cases that all of them have finished; a run under way may be reported too.",
+      "The page is one file that needs no network. Of an experiment: accuracies beside those published, "
+      "ranks\nwith a critical-difference diagram, pairs of methods, noise, times, each with its data as CSV. "
+      "Methods are\ncompared on the cases that all of them have finished; a run under way may be reported "
+      "too. Of a model: how it\nfits its bags, its weights shared and own, and with --target its diagnosis.",
       std::move(options),
       run_report};
 }

@@ -195,6 +195,8 @@ TEST_CASE("cli: report refuses what is no experiment, in one line", "[cli][repor
   refused("plain -o page.html", "experiment.json");
   refused("empty -o page.html", "no results yet");
   refused("text.txt -o page.html", "text.txt");
+  refused("text.txt -o page.html --tables t", "--tables is for the folder of an experiment");
+  refused("run -o page.html --target text.txt", "--target is about a model");
   refused("run", "output");
   refused("run -o run/results.jsonl", "is both an input and the output");
   refused("run -o run/experiment.json", "is both an input and the output");
