@@ -100,8 +100,8 @@ std::string tests_text(const RankTest& ranks, std::size_t methods) {
       short_number(tests.friedman), methods - 1, small_p(tests.friedman_p),
       short_number(tests.iman_davenport), small_p(tests.iman_davenport_p), tests.critical_difference);
   if (ranks.left_out > 0)
-    text += fmt::format(" {} that some method has not finished left out.",
-                        ranks.left_out == 1 ? "One case" : fmt::format("{} cases", ranks.left_out));
+    text +=
+        fmt::format(" Left out: {} not finished by all methods.", count_of(ranks.left_out, "case", "cases"));
   return text;
 }
 
@@ -126,7 +126,7 @@ void add_comparison(HtmlPage& page, const ExperimentScores& scores) {
 void add_accuracy(HtmlPage& page, const ExperimentScores& scores) {
   page.section("Accuracy");
   if (!scores.plan().published.empty() && !scores.plan().published_in.empty())
-    page.paragraph(fmt::format("Published figures: {}.", scores.plan().published_in));
+    page.paragraph(fmt::format("Published figures: {}", scores.plan().published_in));
   page.table(to_html(accuracy_table(scores)));
   if (scores.plan().bag_sizes.size() < 2) return;
   page.section("By bag size");

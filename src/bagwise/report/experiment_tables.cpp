@@ -230,11 +230,10 @@ ReportTable bag_size_table(const ExperimentScores& scores) {
                     .title = fmt::format("Mean accuracy by bag size, per cent, over {} {} standard error by "
                                          "the spread over folds.",
                                          on_cases(scores), kPlusMinus),
-                    .columns = {{.title = "Bags of", .fields = {"bag_size"}, .number = false},
-                                {.title = "Cases", .fields = {"cases"}}}};
+                    .columns = {{.title = "Bags of", .fields = {"bag_size", "cases"}}}};
   add_method_columns(table, scores, "accuracy", "standard_error", "");
   const auto add = [&](const std::string& name, const std::vector<std::size_t>& cases) {
-    ComparedRow row{.cells = {text_cell(name), count_cell(cases.size())}, .values = {}};
+    ComparedRow row{.cells = {{name, {name, fmt::format("{}", cases.size())}}}, .values = {}};
     add_means(row, scores, cases, true);
     table.rows.push_back(row.finish());
   };

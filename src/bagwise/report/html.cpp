@@ -33,7 +33,7 @@ nav ul{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem}
 .scroll{overflow-x:auto;margin:.8rem 0}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
 caption{text-align:left;padding:0 0 .4rem;position:sticky;left:0;max-width:calc(100vw - 2rem)}
-th,td{padding:.25rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
+th,td{padding:.25rem .5rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
 th{font-weight:600}
 tbody th{font-weight:400;max-width:24rem;overflow-wrap:anywhere}
 tbody th:not(.r){min-width:6rem}

@@ -15,7 +15,11 @@ namespace {
 std::string markdown_text(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
-    if (std::string_view("\\`*_[]<>&#|~").find(c) != std::string_view::npos) out += '\\';
+    if (c == '<' || c == '&') {
+      out += c == '<' ? "&lt;" : "&amp;";
+      continue;
+    }
+    if (std::string_view("\\`*_[]>#|~").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
@@ -136,6 +140,7 @@ ReportCell mean_cell(const std::optional<double>& mean, const std::optional<doub
 
 ReportCell difference_cell(double mean, const std::optional<double>& error) {
   std::string text = fmt::format("{:+.2f}", 100 * mean);
+  if (text == "-0.00" || text == "+0.00") text = "0.00";
   if (error) text += fmt::format(" {} {}", kPlusMinus, per_cent(*error));
   return {text, {exact(mean), exact(error)}};
 }

@@ -30,10 +30,10 @@ TEST_CASE("report_table: CSV has every digit, quoted names and empty fields for 
 TEST_CASE("report_table: Markdown escapes what would be markup", "[report][report_table]") {
   CHECK(to_markdown(small_table()) ==
         "A small \\| table.\n\n"
-        "| Data | A \\& B, here | A \\& B, published |\n"
+        "| Data | A &amp; B, here | A &amp; B, published |\n"
         "|---|---:|---:|\n"
         "| x\\|y \\*z\\* | **75.41 \xC2\xB1 1.23** | 30.00 |\n"
-        "| \\<script\\> | \xE2\x80\x93 | \xE2\x80\x93 |\n");
+        "| &lt;script\\> | \xE2\x80\x93 | \xE2\x80\x93 |\n");
 }
 
 TEST_CASE("report_table: a page's table spans headings over their columns", "[report][report_table]") {
@@ -72,6 +72,7 @@ TEST_CASE("report_table: cells say the same to people and programs", "[report][r
   CHECK(difference_cell(-0.0123, 0.001).text == "-1.23 \xC2\xB1 0.10");
   CHECK(difference_cell(0.0123, 0.001).text == "+1.23 \xC2\xB1 0.10");
   CHECK(difference_cell(0.0123, 0.001).fields == std::vector<std::string>{"0.0123", "0.001"});
+  CHECK(difference_cell(-0.00001, {}).text == "0.00");
   CHECK(mean_cell(0.5, {}).text == "50.00");
   CHECK(mean_cell(0.5, {}).fields == std::vector<std::string>{"0.5", ""});
   CHECK(number_cell(1.966, 2).text == "1.97");
