@@ -75,6 +75,7 @@ Command generate_command();
 Command corpus_command();
 Command bag_command();
 Command experiment_command();
+Command report_command();
 Command methods_command();
 
 }  // namespace bagwise::cli

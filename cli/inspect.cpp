@@ -2,100 +2,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <optional>
 
-#include "bagwise/methods/plane_weights.h"
 #include "bagwise/report/model_file.h"
+#include "bagwise/report/model_parts.h"
 #include "bagwise/report/table.h"
 #include "bagwise/report/training_json.h"
+#include "bagwise/report/training_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table_arguments.h"
-#include "cli/training_text.h"
 
 namespace bagwise::cli {
 namespace {
 
-// The cosine of the angle between a task's plane and the target's: 1 the same direction, 0 nothing in common.
-// Of planes on raw values; of a kernel model, of its functions in the kernel's space, if its report tells.
-double cosine_to_target(const Model& model, std::size_t t) {
-  const TrainingReport& report = model.training;
-  if (model.expansion && t < report.tasks.size() && !report.tasks[t].angles.empty())
-    return std::cos(report.tasks[t].angles.back() * std::numbers::pi / 180);
-  const Plane a = raw_plane(model, t), b = raw_plane(model, model.tasks.size() - 1);
-  const double lengths = a.weights.norm() * b.weights.norm();
-  return lengths == 0 ? 0 : a.weights.dot(b.weights) / lengths;
-}
-
-std::string kernel_text(const Expansion& expansion) {
-  const KernelFunction& kernel = expansion.kernel;
-  return fmt::format("an expansion in {} with the kernel {}, gamma {}{}",
-                     count_of(expansion.rows.rows(), "row", "rows"), name_of(kernel.kind),
-                     short_number(kernel.gamma),
-                     kernel.kind == KernelKind::kPoly ? fmt::format(", degree {}", kernel.degree) : "");
-}
-
-double weight(const Plane& plane, std::size_t j) { return plane.weights[static_cast<Eigen::Index>(j)]; }
-
-// The part that all tasks share, on raw values; none where the model has none, or no planes at all.
-std::optional<Plane> shared_plane(const Model& model) {
-  if (model.shared_weights.empty() || model.expansion) return {};
-  return raw_plane(model.scaling, model.shared_weights, 0);
-}
-
-Json weights_json(const Model& model, const Plane& plane, std::size_t top) {
-  const auto shared = shared_plane(model);
+Json weights_json(const Model& model, std::size_t task, std::size_t top) {
   Json out = Json::array();
-  for (const std::size_t j : largest_weights(plane, top)) {
-    out.push_back({{"feature", model.features[j]}, {"weight", weight(plane, j)}});
-    if (!shared) continue;
-    out.back()["shared"] = weight(*shared, j);
-    out.back()["own"] = weight(plane, j) - weight(*shared, j);
+  for (const WeightParts& one : largest_weights(model, task, top)) {
+    out.push_back({{"feature", model.features[one.feature]}, {"weight", one.weight}});
+    if (!has_shared_part(model)) continue;
+    out.back()["shared"] = one.shared;
+    out.back()["own"] = one.own;
   }
   return out;
 }
 
-std::string weights_text(const Model& model, const Plane& plane, std::size_t top) {
-  const auto shared = shared_plane(model);
+std::string weights_text(const Model& model, std::size_t task, std::size_t top) {
   std::vector<std::string> titles = {"feature", ">weight"};
-  if (shared) titles.insert(titles.end(), {">shared", ">own"});
+  if (has_shared_part(model)) titles.insert(titles.end(), {">shared", ">own"});
   TextTable table(titles);
-  const auto order = largest_weights(plane, top);
-  for (const std::size_t j : order) {
-    std::vector<std::string> cells = {short_name(model.features[j]), short_number(weight(plane, j))};
-    if (shared) {
-      const double common = weight(*shared, j);
-      cells.insert(cells.end(), {short_number(common), short_number(weight(plane, j) - common)});
-    }
+  const auto weights = largest_weights(model, task, top);
+  for (const WeightParts& one : weights) {
+    std::vector<std::string> cells = {short_name(model.features[one.feature]), short_number(one.weight)};
+    if (has_shared_part(model)) cells.insert(cells.end(), {short_number(one.shared), short_number(one.own)});
     table.add(std::move(cells));
   }
-  return fmt::format("the {} largest of {} weights, on raw values\n\n{}", order.size(), model.features.size(),
-                     table.text(2));
-}
-
-// A setting of a committee and what its planes weigh together, the heaviest first.
-struct SettingShare {
-  std::string setting;
-  double share = 0;
-  std::size_t planes = 0;
-};
-std::vector<SettingShare> setting_shares(const Committee& committee) {
-  std::vector<SettingShare> out;
-  for (const std::string& setting : committee.settings) out.push_back({setting});
-  for (std::size_t m = 0; m < committee.size(); ++m) {
-    out[committee.setting[m]].share += committee.share[m];
-    ++out[committee.setting[m]].planes;
-  }
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-  return out;
-}
-
-std::string selection_text(const Selection& s) {
-  return fmt::format("{} of {} on {} of bags, the best {:.4g}: {}", s.criterion,
-                     count_of(s.settings, "setting", "settings"),
-                     count_of(s.folds * s.repeats, "fold", "folds"), s.value, printable(s.best));
+  return fmt::format("the {} largest of {} weights, on raw values\n\n{}", weights.size(),
+                     model.features.size(), table.text(2));
 }
 
 std::string committee_text(const Committee& committee, std::size_t top) {
@@ -141,47 +83,10 @@ std::string model_json(const Model& model, std::size_t top) {
          {"bias", plane.bias},
          {"probability", {{"slope", task.probability.slope}, {"offset", task.probability.offset}}},
          {"cosine_to_target", cosine_to_target(model, t)},
-         {"largest_weights", weights_json(model, plane, top)}});
+         {"largest_weights", weights_json(model, t, top)}});
   }
   out["training"] = to_json(model.training);
   return to_text(out, 2) + "\n";
-}
-
-// The objective of every round; of many, the first and the last ones.
-std::string history(const std::vector<double>& values) {
-  constexpr std::size_t kShown = 8;
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values.size() > kShown && i == kShown / 2) shown.emplace_back("...");
-    if (values.size() > kShown && i >= kShown / 2 && i + kShown / 2 < values.size()) continue;
-    shown.push_back(fmt::format("{:.6g}", values[i]));
-  }
-  return fmt::format("{}", fmt::join(shown, ", "));
-}
-
-std::string training_text(const TrainingReport& report) {
-  std::string out =
-      fmt::format("  data          {} in {}, {}\n", count_of(report.instances, "instance", "instances"),
-                  count_of(report.bags, "bag", "bags"), count_of(report.features, "feature", "features"));
-  out += fmt::format("  objective     {:.9g}\n", report.objective);
-  const bool in_rounds = report.objective_history.size() > 1;
-  if (report.convex_objective)
-    out += fmt::format("  last convex   {:.9g} (the value of the last round's convex problem)\n",
-                       *report.convex_objective);
-  if (report.dual_objective)
-    out += fmt::format("  lower bound   {:.9g}{}\n", *report.dual_objective,
-                       in_rounds || report.convex_objective ? " (of that problem)" : "");
-  if (report.relative_gap) out += fmt::format("  relative gap  {:.2g}\n", *report.relative_gap);
-  if (!report.objective_history.empty()) {
-    out +=
-        fmt::format("  rounds        {} (objective {})\n", report.rounds, history(report.objective_history));
-  }
-  if (const std::string line = starts_line(report); !line.empty())
-    out += fmt::format("  starts        {}\n", line);
-  out += fmt::format("  ended         {}\n  seed          {}\n", report.termination, report.seed);
-  for (const std::string& warning : report.warnings)
-    out += fmt::format("  warning: {}\n", printable(warning));
-  return out;
 }
 
 std::string model_text(const Model& model, const std::string& file, std::size_t top) {
@@ -190,15 +95,11 @@ std::string model_text(const Model& model, const std::string& file, std::size_t 
   std::vector<std::string> one_hot;
   for (const std::string& column : model.one_hot) one_hot.push_back(short_name(column));
   if (!one_hot.empty()) out += fmt::format("  {:<13}  {}\n", "one-hot", fmt::join(one_hot, ", "));
-  out += fmt::format("  {:<13}  {}\n\nTraining\n{}", "missing", model.missing, training_text(model.training));
-  if (model.selection) out += fmt::format("  chosen        {}\n", selection_text(*model.selection));
-  if (model.metric.kind != "none") {
-    out += fmt::format(
-        "  {:<12}  {} ({} with {:.3g} % of the variance); lengths, angles and residuals are in it\n",
-        "metric", model.metric.kind, count_of(model.metric.rank, "principal axis", "principal axes"),
-        100 * model.metric.variance_kept);
-  }
-  if (!model.training.tasks.empty()) out += "\nTasks\n" + task_table(model.training);
+  out += fmt::format("  {:<13}  {}\n\nTraining\n", "missing", model.missing);
+  for (const auto& [name, text] : training_lines(model)) out += fmt::format("  {:<12}  {}\n", name, text);
+  for (const std::string& warning : model.training.warnings)
+    out += fmt::format("  warning: {}\n", printable(warning));
+  if (!model.training.tasks.empty()) out += "\nTasks\n" + task_table(model.training).text(2);
   if (const std::string line = transfer_line(model.training); !line.empty()) {
     out += fmt::format("\n  The common plane w_0 has length {}: {}.\n",
                        short_number(*model.training.shared_norm), line);
@@ -212,7 +113,7 @@ std::string model_text(const Model& model, const std::string& file, std::size_t 
       out += fmt::format(", cosine to the target {}", share(cosine_to_target(model, t)));
     out += "\n";
     if (top == 0 || model.features.empty() || model.expansion) continue;
-    out += weights_text(model, plane, top);
+    out += weights_text(model, t, top);
   }
   return out;
 }

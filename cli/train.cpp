@@ -9,13 +9,13 @@
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/table.h"
 #include "bagwise/report/training_json.h"
+#include "bagwise/report/training_text.h"
 #include "cli/interrupt.h"
 #include "cli/load_tasks.h"
 #include "cli/method_arguments.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table_arguments.h"
-#include "cli/training_text.h"
 
 namespace bagwise::cli {
 namespace {

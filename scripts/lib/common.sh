@@ -10,7 +10,7 @@ python=/usr/bin/python3 # Debian's own: another Python may stand first in PATH
 # What `cmake --preset release` needs, and what each further job adds. Debian 12 package names.
 build_packages=(g++ cmake ninja-build libeigen3-dev libopenblas-dev libfmt-dev nlohmann-json3-dev
   libfast-float-dev zlib1g-dev libzstd-dev libarchive-dev libcli11-dev)
-test_packages=(catch2 python3 gzip zstd)
+test_packages=(catch2 python3 gzip zstd chromium fonts-dejavu-core)
 lint_packages=(clang-format clang-tidy)
 bench_packages=(libbenchmark-dev libsvm-dev liblinear-dev mawk python3)
 

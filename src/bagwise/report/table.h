@@ -19,6 +19,10 @@ class TextTable {
   // Titles, a rule, the rows; columns two spaces apart, `indent` spaces before each line, none at its end.
   [[nodiscard]] std::string text(std::size_t indent = 0) const;
 
+  // For other forms of the same table: the cells, titles first, and which columns are flush right.
+  [[nodiscard]] const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+  [[nodiscard]] const std::vector<bool>& right() const { return right_; }
+
  private:
   std::vector<std::vector<std::string>> rows_;  // titles first
   std::vector<bool> right_;

@@ -1,13 +1,13 @@
-#include "cli/training_text.h"
+#include "bagwise/report/training_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bagwise/report/table.h"
+#include "bagwise/report/model_parts.h"
 
-namespace bagwise::cli {
+namespace bagwise {
 namespace {
 
 std::uint64_t moved_bags(const TaskReport& task) {
@@ -28,7 +28,55 @@ double mean_residual(const TaskReport& task) {
   return sum / static_cast<double>(std::max<std::size_t>(task.residual.size(), 1));
 }
 
+// The objective of every round; of many, the first and the last ones.
+std::string history(const std::vector<double>& values) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values.size() > kShown && i == kShown / 2) shown.emplace_back("...");
+    if (values.size() > kShown && i >= kShown / 2 && i + kShown / 2 < values.size()) continue;
+    shown.push_back(fmt::format("{:.6g}", values[i]));
+  }
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> training_lines(const Model& model) {
+  const TrainingReport& report = model.training;
+  std::vector<std::pair<std::string, std::string>> out;
+  out.emplace_back("data", fmt::format("{} in {}, {}", count_of(report.instances, "instance", "instances"),
+                                       count_of(report.bags, "bag", "bags"),
+                                       count_of(report.features, "feature", "features")));
+  out.emplace_back("objective", fmt::format("{:.9g}", report.objective));
+  const bool in_rounds = report.objective_history.size() > 1;
+  if (report.convex_objective) {
+    out.emplace_back("last convex", fmt::format("{:.9g} (the value of the last round's convex problem)",
+                                                *report.convex_objective));
+  }
+  if (report.dual_objective) {
+    out.emplace_back("lower bound",
+                     fmt::format("{:.9g}{}", *report.dual_objective,
+                                 in_rounds || report.convex_objective ? " (of that problem)" : ""));
+  }
+  if (report.relative_gap) out.emplace_back("relative gap", fmt::format("{:.2g}", *report.relative_gap));
+  if (!report.objective_history.empty()) {
+    out.emplace_back("rounds",
+                     fmt::format("{} (objective {})", report.rounds, history(report.objective_history)));
+  }
+  if (const std::string line = starts_line(report); !line.empty()) out.emplace_back("starts", line);
+  out.emplace_back("ended", report.termination);
+  out.emplace_back("seed", fmt::format("{}", report.seed));
+  if (model.selection) out.emplace_back("chosen", selection_text(*model.selection));
+  if (model.metric.kind != "none") {
+    out.emplace_back(
+        "metric",
+        fmt::format("{} ({} with {:.3g} % of the variance); lengths, angles and residuals are in it",
+                    model.metric.kind, count_of(model.metric.rank, "principal axis", "principal axes"),
+                    100 * model.metric.variance_kept));
+  }
+  return out;
+}
 
 std::string uncertainty_line(const TrainingReport& report) {
   if (report.tasks.empty() || report.tasks.back().shift.empty() || report.objective_history.size() < 2)
@@ -61,7 +109,7 @@ std::string transfer_line(const TrainingReport& report) {
   return out;
 }
 
-std::string task_table(const TrainingReport& report) {
+TextTable task_table(const TrainingReport& report) {
   const bool planes = report.shared_norm.has_value();
   std::vector<std::string> titles = {"task", ">rows", ">bags", ">mean |residual|", ">moved", ">at bound"};
   if (planes) titles.insert(titles.end(), {">|w|", ">own |v|", ">shared part", ">degrees to target"});
@@ -79,7 +127,7 @@ std::string task_table(const TrainingReport& report) {
     }
     table.add(std::move(cells));
   }
-  return table.text(2);
+  return table;
 }
 
-}  // namespace bagwise::cli
+}  // namespace bagwise

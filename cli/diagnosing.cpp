@@ -1,0 +1,116 @@
+#include "cli/diagnosing.h"
+
+#include <fmt/format.h>
+
+#include "cli/interrupt.h"
+#include "cli/method_arguments.h"
+#include "cli/progress.h"
+
+namespace bagwise::cli {
+namespace {
+
+std::vector<TaskDiagnosis> diagnose_tasks(const std::vector<TrainingTask>& tasks,
+                                          const DiagnosisOptions& options) {
+  std::vector<TaskDiagnosis> out;
+  for (const TrainingTask& task : tasks)
+    out.push_back(diagnose_task(task.name, *task.rows, task.reduced, options));
+  return out;
+}
+
+std::vector<TransferDiagnosis> diagnose_sources(const std::vector<TrainingTask>& tasks,
+                                                const DiagnosisOptions& options) {
+  std::vector<TransferDiagnosis> out;
+  const TrainingTask& target = tasks.back();
+  for (std::size_t t = 0; t + 1 < tasks.size(); ++t) {
+    out.push_back(diagnose_transfer(tasks[t].name, *tasks[t].rows, tasks[t].reduced, *target.rows,
+                                    target.reduced, options));
+  }
+  return out;
+}
+
+// The method whose tasks these are: the model's, or one that takes sources.
+Result<const Method*> method_of(const std::optional<Model>& model, const std::string& file) {
+  const bool averages = model && model->committee;  // perhaps over methods: "auto"
+  const Method* method = find_method(model && !averages ? model->method : "tl-llp");
+  if (method != nullptr) return method;
+  return Error{fmt::format("there is no method \"{}\" in this program", model->method), file};
+}
+
+}  // namespace
+
+std::vector<Option> diagnosis_options(const std::string& group) {
+  return {
+      {.name = "folds",
+       .value = "K",
+       .help = "into how many parts the bags are split, to judge each by a fit to the others; 0: not at all",
+       .fallback = "10",
+       .group = group,
+       .kind = Kind::kWhole,
+       .most = 1000},
+      {.name = "bootstrap",
+       .value = "B",
+       .help = "fits to bags drawn with replacement, for the intervals of the weights; 0: none",
+       .fallback = "200",
+       .group = group,
+       .kind = Kind::kWhole,
+       .most = 100000}};
+}
+
+std::vector<Option> diagnosed_data_options() {
+  std::vector<Option> options = task_options();
+  std::erase_if(options, [](const Option& o) { return o.name == "output" || o.name == "allow-leak"; });
+  return options;
+}
+
+Result<std::vector<TaskFiles>> diagnosed_files(const Arguments& arguments, const std::optional<Model>& model,
+                                               const std::string& model_file) {
+  const auto method = method_of(model, model_file);
+  if (!method) return method.error();
+  auto files = task_files(arguments, **method);
+  if (!files || !model || may_be_of(*model, files->size())) return files;
+  const std::size_t sources = model->tasks.size() - 1;
+  return Error{fmt::format("was trained with {} and {} given; expected the data it was trained on",
+                           sources > 0          ? fmt::format("{} source(s)", sources)
+                           : files->size() == 1 ? "sources"
+                                                : "no source",
+                           files->size() == 1 ? "none is" : fmt::format("{} are", files->size() - 1)),
+               model_file};
+}
+
+Result<std::optional<Diagnosis>> diagnose(const Arguments& arguments, const std::vector<TaskFiles>& files,
+                                          const std::optional<Model>& model) {
+  Diagnosis out;
+  for (const TaskFiles& task : files) {
+    if (has_label_column(task.table, arguments))
+      out.remarks.push_back(fmt::format("{} has labels; they are not looked at", task.table));
+  }
+  ProgressBar bar(arguments.flag("quiet"));
+  Seconds seconds;
+  auto loaded =
+      load_tasks(arguments, files, {.rows = true, .moments = true, .leaks = true}, bar.observer(), seconds);
+  if (!loaded) return loaded.error();
+  const std::vector<TrainingTask> tasks = training_tasks(*loaded);
+  const auto threads = static_cast<unsigned>(arguments.whole("threads"));
+  const DiagnosisOptions options{.seed = arguments.whole("seed"), .threads = threads};
+  out.tasks = diagnose_tasks(tasks, options);
+  if (interrupted() != 0) return std::optional<Diagnosis>();
+  out.transfers = diagnose_sources(tasks, options);
+  if (model) {
+    auto judged = diagnose_model(*model, tasks,
+                                 {.seed = options.seed,
+                                  .threads = threads,
+                                  .folds = arguments.whole("folds"),
+                                  .draws = arguments.whole("bootstrap")},
+                                 bar.observer());
+    if (interrupted() != 0) return std::optional<Diagnosis>();
+    if (!judged) {
+      Error error = judged.error();
+      if (error.file.empty()) error.file = files.back().table;
+      return error;
+    }
+    out.model = std::move(*judged);
+  }
+  return std::optional<Diagnosis>(std::move(out));
+}
+
+}  // namespace bagwise::cli

@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+"""Makes pages with the real binary and looks at them in headless Chromium.
+
+usage: tests/page/page_test.py BAGWISE [FOLDER]
+
+Every page is shown at the width of a desk, of a phone, and in the dark; measure.js says what is there. Checked: every
+figure is drawn, nothing is wider than a phone, nothing asks the network, no message of the console, contrast, no text
+that is cut or lies over another, names that look like markup stay names; and that it prints.
+Exit status 77: there is no Chromium. With FOLDER the pages stay there.
+"""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DESK, PHONE = 1200, 390
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'; alert(1); '",
+    "</title></style></svg><svg onload=alert(1)>",
+    "a,b\t\x1b[31mc",
+    "a name so long that no chart has room for it, with words that go on and on",
+    "\u202egnirts",
+    "&lt;b&gt;",
+]
+faults = []
+
+
+def check(good, what):
+    if not good:
+        faults.append(what)
+
+
+def find_browser():
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    return None
+
+
+def run(*words):
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def cell(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
+def write_hostile(folder):
+    """Rows of bags whose names, like those of the features, are none that a page would like."""
+    rows = [",".join(["bag"] + [cell(name) for name in HOSTILE])]
+    shares = ["bag,proportion"]
+    for k in range(12):
+        bag = cell(f"{HOSTILE[k % len(HOSTILE)]} {k}")
+        shares.append(f"{bag},{(k % 5) / 4}")
+        for i in range(6):
+            values = [((k * 7 + i * 3 + j * 5) % 11) / 10 + (k % 5) / 4 * (j % 2) for j in range(len(HOSTILE))]
+            rows.append(",".join([bag] + [f"{v:.3f}" for v in values]))
+    (folder / "rows.csv").write_text("\n".join(rows) + "\n")
+    (folder / "shares.csv").write_text("\n".join(shares) + "\n")
+
+
+def make_pages(bagwise, folder):
+    """Names and what each page must have: figures at least, and sections."""
+    data = folder / "data"
+    run(bagwise, "generate", "--out", data, "--source-rows", 120, "--target-rows", 80, "--test-rows", 10,
+        "--features", 12, "--quiet")
+    tasks = []
+    for task in ("target", "source"):
+        rows, shares = data / f"{task}_bags.csv", data / f"{task}_shares.csv"
+        run(bagwise, "bag", "--input", data / f"{task}.csv", "--size", 4, "--out-instances", rows,
+            "--out-proportions", shares, "--quiet")
+        tasks += [f"--{task}", rows, f"--{task}-proportions", shares]
+    of_model = ["What it is", "Weights", "Tasks and bags"]
+    with_data = ["Verdict"] + of_model + ["Proportions", "Diagnosis"]
+    pages = {}
+
+    def page(name, model, figures, sections, *more):
+        run(bagwise, "report", model, "-o", folder / f"{name}.html", "--quiet", *more)
+        pages[name] = (figures, sections)
+
+    transfer, kernel, tuned = (folder / f"{name}.json" for name in ("transfer", "kernel", "tuned"))
+    run(bagwise, "train", "--method", "tl-llp", *tasks, "-o", transfer, "--quiet")
+    page("transfer", transfer, 6, with_data, *tasks, "--bootstrap", 5, "--folds", 3)
+    page("alone", transfer, 4, of_model)
+    run(bagwise, "train", "--method", "tl-llp", "--kernel", "rbf", *tasks, "-o", kernel, "--quiet")
+    page("kernel", kernel, 3, with_data, *tasks, "--bootstrap", 0, "--folds", 0)
+    run(bagwise, "tune", "--method", "inv-cal", *tasks[:4], "--set", "C=1,4", "--folds", 3, "--combine", "average",
+        "-o", tuned, "--quiet")
+    page("tuned", tuned, 1, of_model)
+
+    write_hostile(folder)
+    hostile = folder / '"><img src=x onerror=alert(1)>.json'
+    names = ["--target", folder / "rows.csv", "--target-proportions", folder / "shares.csv"]
+    run(bagwise, "train", "--method", "inv-cal", *names, "-o", hostile, "--quiet")
+    page("hostile", hostile, 4, with_data, *names, "--bootstrap", 5, "--folds", 3)
+    return pages
+
+
+def show(browser, folder, *options):
+    """What Chromium prints, with a profile of its own and no way to the network."""
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio",
+         "--disable-extensions", "--host-resolver-rules=MAP * ~NOTFOUND", "--allow-file-access-from-files",
+         f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--v=0", *options],
+        capture_output=True, text=True, timeout=240, env={**os.environ, "HOME": str(folder)})
+    return done.stdout, done.stderr
+
+
+def check_console(log, what):
+    for line in log.splitlines():
+        check("CONSOLE" not in line, f"{what}: {line}")
+
+
+def judge(seen, figures, sections):
+    def good(condition, what):
+        check(condition, f"{seen['page']} at {seen['width']}, {seen['scheme']}: {what}")
+
+    good(seen["title"] != "", "no title")
+    good(seen["overflow"] <= 0, f"{seen['overflow']} pixels wider than the window")
+    good(seen["figures"] >= figures, f"{seen['figures']} figures, expected {figures}")
+    good(seen["empty"] == 0, f"{seen['empty']} figures that are not drawn")
+    good(seen["downloads"] >= figures, f"{seen['downloads']} downloads, expected {figures}")
+    good(seen["marks"] > 10 * figures, f"{seen['marks']} marks")
+    good(seen["titled"], "a figure without a title or description")
+    for section in sections:
+        good(section in seen["sections"], f"no section {section!r} among {seen['sections']}")
+    levels = seen["headings"]
+    good(levels[0] == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:])), f"headings out of order: {levels}")
+    good(seen["dangling"] == 0, f"{seen['dangling']} links to nowhere")
+    good(all(re.match(r"#s\d|data:text/csv", link) for link in seen["links"]), f"links that lead out: {seen['links']}")
+    good(seen["foreign"] == 0, f"{seen['foreign']} elements that have no place here")
+    good(seen["requests"] == [], f"asks for {seen['requests']}")
+    good(seen["contrast"]["ratio"] >= 4.5, f"contrast {seen['contrast']}")
+    good(seen["cut"] == [], f"texts that are cut: {seen['cut']}")
+    good(seen["crowded"] == [], f"texts over each other: {seen['crowded']}")
+    good(seen["dark"] == (seen["scheme"] == "dark"), "not in the scheme that was asked for")
+
+
+def main():
+    bagwise = Path(sys.argv[1]).resolve()
+    browser = find_browser()
+    if browser is None:
+        print("skipped: there is no Chromium here")
+        return 77
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(sys.argv[2] if len(sys.argv) > 2 else temporary).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        pages = make_pages(bagwise, folder)
+        frames = ""
+        for name in pages:
+            for width, scheme in ((DESK, "light"), (PHONE, "light"), (DESK, "dark")):
+                frames += (f'<iframe data-page="{name}" data-scheme="{scheme}" src="{name}.html" '
+                           f'style="border:0;width:{width}px;height:900px;color-scheme:{scheme}"></iframe>\n')
+        script = (HERE / "measure.js").read_text()
+        (folder / "frames.html").write_text(f"<!DOCTYPE html><title>frames</title><body>{frames}<script>{script}</script>")
+        dumped, log = show(browser, folder, "--dump-dom", (folder / "frames.html").as_uri())
+        found = re.search(r'<body id="seen">(.*)</body>', dumped, re.S)
+        if not found:
+            sys.exit(f"the pages were not measured\n{dumped[:2000]}\n{log[-3000:]}")
+        seen = json.loads(html.unescape(found[1]))
+        check(len(seen) == 3 * len(pages), f"{len(seen)} frames of {3 * len(pages)} were looked at")
+        check_console(log, "console")
+        for one in seen:
+            judge(one, *pages[one["page"]])
+        printed = folder / "printed.pdf"
+        _, log = show(browser, folder, f"--print-to-pdf={printed}", (folder / "transfer.html").as_uri())
+        check_console(log, "printing")
+        check(printed.exists() and printed.read_bytes()[:5] == b"%PDF-", f"did not print: {log[-500:]}")
+    for fault in faults:
+        print(fault)
+    print(f"{len(pages)} pages, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
