@@ -256,7 +256,8 @@ Command experiment_command() {
        .most = 4096},
       {.name = "corpora",
        .value = "DIR",
-       .help = "for corpus pairs: the folder that has 20news-19997 and reuters21578, unpacked or as .tar.xz",
+       .help =
+           "for corpus pairs: the folder that has 20news-19997 and reuters21578, unpacked or as tar archives",
        .shown = "the environment variable BAGWISE_CORPORA"},
       quiet_option(),
       json_option(),

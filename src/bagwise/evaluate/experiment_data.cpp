@@ -24,18 +24,23 @@ void add_to(Fnv1a& hash, const Dataset& data) {
   for (const std::int8_t label : data.labels) hash.add(static_cast<std::uint64_t>(label + 1));
 }
 
-// The corpus in its folder, under the name it is handed out by.
+// The corpus in its folder, under one of the names it is handed out by.
 Result<std::string> corpus_in(const std::string& folder, CorpusKind kind) {
-  const char* const name = kind == CorpusKind::kNewsgroups ? "20news-19997" : "reuters21578";
+  const std::vector<std::string> names = kind == CorpusKind::kNewsgroups
+                                             ? std::vector<std::string>{"20news-19997", "20_newsgroups"}
+                                             : std::vector<std::string>{"reuters21578"};
   if (folder.empty())
-    return Error{fmt::format("pairs need the corpora: expected a folder that has {}", name)};
+    return Error{
+        fmt::format("pairs need the corpora: expected a folder that has {}", fmt::join(names, " or "))};
   std::error_code ignored;
-  for (const char* ending : {"", ".tar", ".tar.gz", ".tar.xz"}) {
-    const auto path = std::filesystem::path(folder) / fmt::format("{}{}", name, ending);
-    if (std::filesystem::exists(path, ignored)) return path.string();
+  for (const std::string& name : names) {
+    for (const char* ending : {"", ".tar", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst"}) {
+      const auto path = std::filesystem::path(folder) / (name + ending);
+      if (std::filesystem::exists(path, ignored)) return path.string();
+    }
   }
   return Error{
-      fmt::format("has no {0}; expected the corpus unpacked or as {0}.tar, .tar.gz or .tar.xz", name),
+      fmt::format("has no {}; expected the corpus unpacked, or its tar archive", fmt::join(names, " or ")),
       folder};
 }
 

@@ -26,8 +26,8 @@ std::uint64_t fingerprint(const LabelledTasks& tasks);
 // Loads data one after the other; a corpus is read once for all its pairs.
 class ExperimentLoader {
  public:
-  // `corpora`: a folder that has 20news-19997 and reuters21578, unpacked or as .tar, .tar.gz or .tar.xz; only
-  // pairs need it.
+  // `corpora`: a folder that has 20news-19997 (or 20_newsgroups) and reuters21578, unpacked or as a tar
+  // archive; only pairs need it.
   explicit ExperimentLoader(std::string corpora, unsigned threads = 0)
       : corpora_(std::move(corpora)), threads_(threads) {}
 

@@ -157,15 +157,18 @@ ReportTable methods_table(const ExperimentScores& scores) {
     std::string learners, metrics;
     std::set<std::string> seen;
     std::size_t settings = 0;
+    bool takes_sources = false;
     for (const Arm& arm : method.arms.empty() ? method.arms_alone : method.arms) {
       const std::string learner = arm.method == nullptr ? method.name : arm.method->name;
       if (seen.insert(learner).second) learners += (learners.empty() ? "" : ", ") + learner;
       if (seen.insert("metric " + arm.metric).second) metrics += (metrics.empty() ? "" : ", ") + arm.metric;
       settings += settings_of(arm.paths).size();
+      takes_sources = takes_sources || (arm.method != nullptr && arm.method->uses_sources);
     }
-    table.rows.push_back({method_cell(scores, m), text_cell(learners), text_cell(metrics),
-                          text_cell(method.uses_sources ? "source and target" : "target alone"),
-                          count_cell(settings), text_cell(selection_text(method))});
+    table.rows.push_back(
+        {method_cell(scores, m), text_cell(learners), text_cell(metrics),
+         text_cell(method.uses_sources && takes_sources ? "source and target" : "target alone"),
+         count_cell(settings), text_cell(selection_text(method))});
   }
   return table;
 }
