@@ -74,6 +74,7 @@ Command inspect_command();
 Command generate_command();
 Command corpus_command();
 Command bag_command();
+Command experiment_command();
 Command report_command();
 Command methods_command();
 

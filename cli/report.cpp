@@ -37,6 +37,8 @@ std::vector<OutputFile> table_files(const std::string& folder, const ExperimentS
   return out;
 }
 
+Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
 Json summary_json(const ExperimentScores& scores, const std::vector<std::string>& files) {
   const ExperimentPlan& plan = scores.plan();
   Json out{
@@ -47,7 +49,7 @@ Json summary_json(const ExperimentScores& scores, const std::vector<std::string>
     Json method{{"method", plan.methods[score.method].name},
                 {"title", plan.methods[score.method].title},
                 {"accuracy", score.accuracy.mean},
-                {"standard_error", score.accuracy.error},
+                {"standard_error", number_or_null(score.accuracy.error)},
                 {"best", score.best},
                 {"tied", score.shared},
                 {"mean_rank", score.rank}};
@@ -89,8 +91,9 @@ std::string summary_text(const ExperimentScores& scores, const std::vector<std::
   if (!scores.methods.empty()) {
     TextTable table({"method", ">accuracy, %", ">standard error", ">best in", ">mean rank"});
     for (const MethodScore& score : scores.methods) {
-      table.add({scores.title(score.method), per_cent(score.accuracy.mean), per_cent(score.accuracy.error),
-                 fmt::format("{}", score.best), fmt::format("{:.2f}", score.rank)});
+      table.add({scores.title(score.method), per_cent(score.accuracy.mean),
+                 score.accuracy.error ? per_cent(*score.accuracy.error) : "", fmt::format("{}", score.best),
+                 fmt::format("{:.2f}", score.rank)});
     }
     out += table.text() + "\n";
   }

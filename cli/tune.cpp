@@ -6,6 +6,7 @@
 #include <set>
 
 #include "bagwise/core/timing.h"
+#include "bagwise/evaluate/arms.h"
 #include "bagwise/evaluate/grid.h"
 #include "bagwise/evaluate/tuning.h"
 #include "bagwise/report/grid_file.h"
@@ -91,30 +92,6 @@ Result<OptionTexts> fixed_options(const Arguments& arguments, const Method& meth
   return out;
 }
 
-// Settings that differ in their metric go to arms of their own, which share no path.
-void add_arms(const Method& method, const std::vector<SettingsPath>& paths, std::vector<Arm>& arms) {
-  std::vector<std::string> metrics;
-  for (const OptionTexts& setting : settings_of(paths)) {
-    const auto metric = setting.find("metric");
-    const std::string name = metric == setting.end() ? "none" : metric->second;
-    if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
-  }
-  for (const std::string& name : metrics) {
-    Arm arm{&method, name, {}};
-    for (const SettingsPath& path : paths) {
-      SettingsPath kept;
-      for (OptionTexts setting : path) {
-        const auto metric = setting.find("metric");
-        if ((metric == setting.end() ? "none" : metric->second) != name) continue;
-        setting.erase("metric");
-        kept.push_back(std::move(setting));
-      }
-      if (!kept.empty()) arm.paths.push_back(std::move(kept));
-    }
-    arms.push_back(std::move(arm));
-  }
-}
-
 Result<std::vector<Arm>> make_arms(const Arguments& arguments, const std::vector<const Method*>& chosen) {
   const auto axes = axes_of(arguments, chosen);
   if (!axes) return axes.error();
@@ -155,7 +132,7 @@ Result<std::vector<Arm>> make_arms(const Arguments& arguments, const std::vector
       }
       return told_by(*method, error, arguments.text("target"));
     }
-    add_arms(*method, paths, arms);
+    for (Arm& arm : arms_by_metric(*method, paths)) arms.push_back(std::move(arm));
   }
   return arms;
 }

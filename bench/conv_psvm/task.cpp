@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bagwise/linalg/dense_copy.h"
 #include "bagwise/methods/grouped_rows.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "support/generated_bags.h"
@@ -20,7 +21,7 @@ BaggedData make_task(GeneratorKind kind) {
 
 DenseTask dense_task(const BaggedData& data) {
   GroupedRows grouped = group_rows(data, {});
-  return {written_out(grouped.rows()), std::move(grouped.bag_start), data.bags.proportions};
+  return {dense_copy(grouped.rows()), std::move(grouped.bag_start), data.bags.proportions};
 }
 
 Cuts make_cuts(const DenseTask& task, const ConvPsvmOptions& options) {
@@ -36,7 +37,8 @@ Cuts make_cuts(const DenseTask& task, const ConvPsvmOptions& options) {
   const auto scores = inv_cal_scores(data, {}, {});
   if (!scores) std::abort();
   const FeasibleLabels feasible(task.bag_start, task.proportions, options.epsilon);
-  return cutting_planes(task.rows.view(), task.rows.columns(), feasible, feasible.best(*scores), options, {});
+  return cutting_planes(task.rows.view(), task.rows.columns(), feasible, {feasible.best(*scores)}, options,
+                        {});
 }
 
 double master_value(const DenseTask& task, std::span<const Labels> labels, double cost,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "bagwise/linalg/dense_copy.h"
 #include "support/generated_bags.h"
 
 namespace bagwise::bench {
@@ -17,7 +18,7 @@ Task make_task(GeneratorKind kind, std::size_t rows, std::size_t bag_size) {
   out.data = in_bags(generated(options).source, bag_size, rng);
   out.reduced = reduce(out.data);
   out.linear = mean_operator_sum(class_means(out.reduced.sums, out.reduced.bags.proportions), {});
-  out.dense = written_out(out.data.features.view());
+  out.dense = dense_copy(out.data.features.view());
   return out;
 }
 

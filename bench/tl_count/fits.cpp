@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bagwise/core/timing.h"
+#include "bagwise/linalg/dense_copy.h"
 #include "bagwise/methods/tl_count/tl_count.h"
 #include "bagwise/methods/tl_llp/tl_llp.h"
 #include "support/best_of.h"
@@ -43,7 +44,7 @@ double objective(const Tasks& tasks, const TlCountOptions& o, const Model& model
       sum += (t == 0 ? o.lambdas_of_sources()[0] : o.lambda) * own * own / 2;
     }
     const BaggedData& data = tasks.data[t];
-    const DenseRows rows = written_out(data.features.view());
+    const DenseRows rows = dense_copy(data.features.view());
     std::vector<std::vector<long double>> chance(data.bags.size(), {1});
     for (std::size_t i = 0; i < rows.rows(); ++i) {
       long double f = plane.bias;

@@ -78,6 +78,7 @@ Outcome Workplace::execute(const std::vector<std::string>& argv, std::size_t lar
 }
 
 void Workplace::write(const std::string& name, const std::string& bytes) const {
+  std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
   std::ofstream(path(name), std::ios::binary) << bytes;
 }
 

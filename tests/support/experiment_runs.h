@@ -27,11 +27,12 @@ inline ExperimentRun planned_run(std::size_t data, std::size_t methods, std::vec
         {.name = std::string(1, letter),
          .title = fmt::format("Method {}", static_cast<char>(letter - 'a' + 'A')),
          .arms = {{.method = find_method("inv-cal"), .paths = {{{{"C", "1"}}, {{"C", "2"}}}}}},
+         .arms_alone = {},
          .selection = {}});
   }
   plan.bag_sizes = std::move(bag_sizes);
   plan.noise = std::move(noise);
-  plan.folds = folds;
+  plan.folds = plan.run_folds = folds;
   return run;
 }
 

@@ -14,17 +14,11 @@
 #include "bagwise/bags/bagged_data.h"
 #include "bagwise/core/observer.h"
 #include "bagwise/core/result.h"
+#include "bagwise/evaluate/arms.h"
 #include "bagwise/evaluate/bag_criteria.h"
 #include "bagwise/methods/registry.h"
 
 namespace bagwise {
-
-// A method in one metric, with the settings it is tried with (which do not name the metric).
-struct Arm {
-  const Method* method = nullptr;
-  std::string metric = "none";
-  std::vector<SettingsPath> paths;
-};
 
 // One setting on one fold: its criterion on the fold's bags, and its planes on raw values, one per task (none
 // of a kernel model, or where they are not kept).

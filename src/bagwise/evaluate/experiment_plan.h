@@ -32,11 +32,12 @@ struct ExperimentData {
 };
 
 struct ExperimentMethod {
-  std::string name;   // in results
-  std::string title;  // for people
-  std::vector<Arm> arms;
-  bool uses_sources = true;  // false: it is given the target alone
-  bool tuned = true;         // false: one fit of the only setting there is
+  std::string name;             // in results
+  std::string title;            // for people
+  std::vector<Arm> arms;        // where there is a source,
+  std::vector<Arm> arms_alone;  // and where there is none
+  bool uses_sources = true;     // false: it is given the target alone, whatever there is
+  bool tuned = true;            // false: one fit of the only setting there is
   TuneOptions selection;
 };
 
@@ -53,7 +54,8 @@ struct ExperimentPlan {
   std::vector<ExperimentMethod> methods;
   std::vector<std::uint64_t> bag_sizes;
   std::vector<double> noise = {0};  // shares of instances that have noise
-  std::uint64_t folds = 5;          // of the target's rows
+  std::uint64_t folds = 5;          // of the target's rows,
+  std::uint64_t run_folds = 5;      // of which the first so many are run
   std::uint64_t seed = 1;
   std::vector<PublishedFigure> published;
   std::string published_in;  // the source of those figures

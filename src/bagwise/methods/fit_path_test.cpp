@@ -272,5 +272,34 @@ TEST_CASE("path_state: a start is of a problem of the same shape, and gaps are a
   CHECK(gap_on_path(0.1, context) == 0.1);
 }
 
+TEST_CASE("fit_path: conv-pSVM goes on from the labelings that mattered, and is no looser for it",
+          "[methods][fit_path]") {
+  Rng rng(7);
+  const Method& method = *find_method("conv-psvm");
+  for (int round = 0; round < 3; ++round) {
+    const World world = random_world(rng, 1, 3, 12);
+    const SettingsPath path = costs({"0.25", "1", "4"});
+    const auto fits = method.fit_path(world.tasks, path, {.threads = 1});
+    REQUIRE(fits.ok());
+    for (std::size_t s = 0; s < path.size(); ++s) {
+      const auto alone = method.fit(world.tasks, path[s], {.threads = 1});
+      REQUIRE(alone.ok());
+      const TrainingReport &warm = (*fits)[s].model.training, &cold = alone->model.training;
+      CAPTURE(round, path[s].at("C"));
+      // Both stop where a further labeling gains 1 %; the path's masters have the gap of a path.
+      CHECK(warm.objective <= cold.objective * 1.03);
+      CHECK(*warm.relative_gap <= kPathGap);
+      if (s > 0) CHECK(warm.rounds <= cold.rounds);
+    }
+  }
+  // Labelings of another epsilon may not be feasible.
+  const World world = random_world(rng, 1, 3, 12);
+  const SettingsPath other = {{{"epsilon", "0.3"}}, {{"epsilon", "0.01"}}};
+  const auto fits = method.fit_path(world.tasks, other, {.threads = 1});
+  const auto alone = method.fit_path(world.tasks, std::span(other).last(1), {.threads = 1});
+  REQUIRE((fits.ok() && alone.ok()));
+  CHECK((*fits)[1].model.tasks[0].weights == (*alone)[0].model.tasks[0].weights);
+}
+
 }  // namespace
 }  // namespace bagwise

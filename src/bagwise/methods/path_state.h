@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bagwise/methods/bag_labels.h"
 #include "bagwise/methods/registry.h"
@@ -25,6 +26,13 @@ struct PathState {
     std::string init;  // the option of that name: where the labels come from in the end
   };
   std::optional<Labelled> labelled;
+
+  // Of conv-pSVM: the labelings that mattered, and the epsilon that they are feasible for.
+  struct Cut {
+    std::vector<Labels> labels;
+    double epsilon = 0;
+  };
+  std::optional<Cut> cut;
 
   // Of tl-count: its planes, found at this cost, and the scaling and kernel in whose coordinates they are
   // planes.

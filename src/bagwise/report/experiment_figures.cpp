@@ -22,7 +22,7 @@ ChartSeries series_of(const ExperimentScores& scores, std::size_t method, const 
     const std::vector<std::size_t> cases = cases_at(i);
     if (cases.empty()) continue;
     const MeanOverCases mean = mean_over(scores, method, cases);
-    series.points.push_back({along[i], mean.mean, mean.error});
+    series.points.push_back({along[i], mean.mean, mean.error.value_or(0)});
   }
   return series;
 }

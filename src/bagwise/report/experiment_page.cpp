@@ -69,8 +69,9 @@ std::string what_was_run(const ExperimentPlan& plan) {
                                  count_of(plan.methods.size(), "method", "methods"), listed(sizes));
   if (plan.noise.size() > 1 || plan.noise[0] != 0)
     text += fmt::format(", noise in {} % of the rows", listed(noise));
-  return text +
-         fmt::format(", {} of the target's rows, seed {}.", count_of(plan.folds, "fold", "folds"), plan.seed);
+  text += plan.run_folds == plan.folds ? fmt::format(", {}", count_of(plan.folds, "fold", "folds"))
+                                       : fmt::format(", {} of {} folds", plan.run_folds, plan.folds);
+  return text + fmt::format(" of the target's rows, seed {}.", plan.seed);
 }
 
 void add_figure(HtmlPage& page, const std::optional<ReportFigure>& figure) {
@@ -144,9 +145,13 @@ void add_noise(HtmlPage& page, const ExperimentScores& scores) {
 void add_times(HtmlPage& page, const ExperimentScores& scores) {
   if (scores.run->times.empty() || scores.methods.empty()) return;
   page.section("Times");
-  page.paragraph(
-      "Wall-clock seconds of the machine this was run on. Where several cells ran at once they shared it, so "
-      "read these as ratios between methods.");
+  std::uint64_t jobs = 1;
+  for (const ExperimentTimes& times : scores.run->times) jobs = std::max(jobs, times.jobs);
+  page.paragraph(fmt::format(
+      "Wall-clock seconds on the machine this was run on, {}.",
+      jobs == 1 ? "one cell at a time"
+                : fmt::format("up to {} cells at once, which share it: read them as ratios between methods",
+                              jobs)));
   add_figure(page, total_time_figure(scores));
   add_figure(page, fit_time_figure(scores));
   page.table(to_html(times_table(scores)));

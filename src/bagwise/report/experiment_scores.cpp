@@ -18,12 +18,12 @@ void place_results(ExperimentScores& scores) {
     }
   }
   scores.results.resize(scores.cases.size());
-  scores.planned = scores.cases.size() * plan.methods.size() * plan.folds;
+  scores.planned = scores.cases.size() * plan.methods.size() * plan.run_folds;
   for (std::size_t c = 0; c < scores.cases.size(); ++c) {
     const ExperimentCase& at = scores.cases[c];
     for (const ExperimentMethod& method : plan.methods) {
       CaseResult& result = scores.results[c].emplace_back();
-      for (std::uint64_t fold = 0; fold < plan.folds; ++fold) {
+      for (std::uint64_t fold = 0; fold < plan.run_folds; ++fold) {
         const auto found = by_key.find(
             {plan.data[at.data].name, method.name, plan.bag_sizes[at.size], plan.noise[at.noise], fold});
         const bool there = found != by_key.end();
@@ -120,13 +120,15 @@ MeanOverCases mean_over(const ExperimentScores& scores, std::size_t method,
   MeanOverCases out{.cases = cases.size()};
   if (cases.empty()) return out;
   double squares = 0;
+  bool spread = true;
   for (const std::size_t c : cases) {
     const SampleMean& mean = *scores.results[c][method].mean;
     out.mean += mean.mean;
     squares += mean.error() * mean.error();
+    spread = spread && mean.count > 1;
   }
   out.mean /= static_cast<double>(cases.size());
-  out.error = std::sqrt(squares) / static_cast<double>(cases.size());
+  if (spread) out.error = std::sqrt(squares) / static_cast<double>(cases.size());
   return out;
 }
 

@@ -1,8 +1,8 @@
 // The results of an experiment arranged for comparing: cases, what each method came to in them, who is ahead.
 //
-// A case is a data set with a bag size and a share of noise. A method has finished a case when all folds are
-// done; its score there is the mean over them. Methods are compared on the common cases only: those that
-// every method tried has finished, so that a run under way flatters nobody.
+// A case is a data set with a bag size and a share of noise. A method has finished a case when all folds
+// that are to be run are done; its score there is the mean over them. Methods are compared on the common
+// cases only: those that every method tried has finished, so that a run under way flatters nobody.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,12 @@ struct CaseResult {
 };
 
 // A mean over cases. `error` is what it owes to the spread over folds: sqrt(sum of the cases' squared errors)
-// over their number. How much cases differ from each other, which is no fault of a method, is not in it.
+// over their number; none where only one fold is run. How much cases differ from each other, which is no
+// fault of a method, is not in it.
 struct MeanOverCases {
   std::size_t cases = 0;
-  double mean = 0, error = 0;
+  double mean = 0;
+  std::optional<double> error = {};
 };
 
 // A method on the common cases.

@@ -109,6 +109,12 @@ ReportCell method_cell(const ExperimentScores& scores, std::size_t method) {
   return named_cell(scores.title(method), scores.plan().methods[method].name);
 }
 
+ReportCell paired_cell(const PairedDifference& found) {
+  const SampleMean& difference = found.difference;
+  return difference_cell(difference.mean,
+                         difference.count > 1 ? std::optional(difference.error()) : std::nullopt);
+}
+
 std::string on_cases(const ExperimentScores& scores) {
   return scores.common.size() == scores.cases.size()
              ? count_of(scores.common.size(), "case", "cases")
@@ -151,7 +157,7 @@ ReportTable methods_table(const ExperimentScores& scores) {
     std::string learners, metrics;
     std::set<std::string> seen;
     std::size_t settings = 0;
-    for (const Arm& arm : method.arms) {
+    for (const Arm& arm : method.arms.empty() ? method.arms_alone : method.arms) {
       const std::string learner = arm.method == nullptr ? method.name : arm.method->name;
       if (seen.insert(learner).second) learners += (learners.empty() ? "" : ", ") + learner;
       if (seen.insert("metric " + arm.metric).second) metrics += (metrics.empty() ? "" : ", ") + arm.metric;
@@ -192,7 +198,7 @@ ReportTable accuracy_table(const ExperimentScores& scores) {
   ReportTable table{.name = "accuracy",
                     .title = fmt::format("Accuracy, per cent: mean {} standard deviation over {}. In bold "
                                          "the best of each row here{}.",
-                                         kPlusMinus, count_of(scores.plan().folds, "fold", "folds"),
+                                         kPlusMinus, count_of(scores.plan().run_folds, "fold", "folds"),
                                          has_published(scores) ? "; publ.: as published" : ""),
                     .columns = {}};
   add_case_columns(table, scores);
@@ -261,7 +267,7 @@ ReportTable pairs_table(const ExperimentScores& scores) {
       const std::size_t a = scores.methods[i].method, b = scores.methods[j].method;
       const MethodPair pair = compare_methods(scores, a, b);
       const PairedDifference& over = pair.over_cases;
-      ReportCell difference = difference_cell(over.difference.mean, over.difference.error());
+      ReportCell difference = paired_cell(over);
       difference.bold = over.clearly_above();
       table.rows.push_back({method_cell(scores, a), method_cell(scores, b), difference, count_cell(over.wins),
                             count_cell(over.ties), count_cell(over.losses), count_cell(pair.clearly_above),
@@ -290,7 +296,7 @@ ReportTable differences_table(const ExperimentScores& scores) {
     std::vector<ReportCell> row = case_cells(scores, scores.cases[c]);
     for (std::size_t i = 1; i < scores.methods.size(); ++i) {
       const PairedDifference found = compare_in_case(scores, c, best, scores.methods[i].method);
-      ReportCell cell = difference_cell(found.difference.mean, found.difference.error());
+      ReportCell cell = paired_cell(found);
       cell.bold = found.clearly_above();
       if (found.clearly_below()) cell.kind = "bad";
       row.push_back(cell);

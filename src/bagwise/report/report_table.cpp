@@ -134,8 +134,10 @@ ReportCell mean_cell(const std::optional<double>& mean, const std::optional<doub
   return {text, {exact(mean), exact(spread)}};
 }
 
-ReportCell difference_cell(double mean, double error) {
-  return {fmt::format("{:+.2f} {} {}", 100 * mean, kPlusMinus, per_cent(error)), {exact(mean), exact(error)}};
+ReportCell difference_cell(double mean, const std::optional<double>& error) {
+  std::string text = fmt::format("{:+.2f}", 100 * mean);
+  if (error) text += fmt::format(" {} {}", kPlusMinus, per_cent(*error));
+  return {text, {exact(mean), exact(error)}};
 }
 
 ReportCell seconds_cell(const std::optional<double>& value) {

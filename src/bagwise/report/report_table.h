@@ -48,8 +48,8 @@ ReportCell number_cell(const std::optional<double>& value, int decimals);
 // Shares between 0 and 1 per cent with two decimals, their fields as they are.
 ReportCell share_cell(const std::optional<double>& value);
 ReportCell mean_cell(const std::optional<double>& mean,
-                     const std::optional<double>& spread);  // 75.41 +- 1.23
-ReportCell difference_cell(double mean, double error);      // with its sign
+                     const std::optional<double>& spread);                    // 75.41 +- 1.23
+ReportCell difference_cell(double mean, const std::optional<double>& error);  // with its sign
 ReportCell seconds_cell(const std::optional<double>& value);
 
 // The shortest text that reads back to the same number; nothing for none.

@@ -1,12 +1,8 @@
 #include "bagwise/report/tuning_journal.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -64,28 +60,6 @@ std::optional<std::pair<std::string, PathOutcome>> line_from(std::string_view li
   return out;
 }
 
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-std::optional<std::string> read_all(int descriptor) {
-  std::string out;
-  char buffer[1 << 16];
-  while (true) {
-    const ssize_t got = ::read(descriptor, buffer, sizeof(buffer));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) return out;
-    out.append(buffer, static_cast<std::size_t>(got));
-  }
-}
-
 }  // namespace
 
 std::string tuning_fingerprint(std::span<const TrainingTask> tasks, const TuneOptions& options,
@@ -116,16 +90,11 @@ std::string tuning_fingerprint(std::span<const TrainingTask> tasks, const TuneOp
 
 Result<std::unique_ptr<TuningJournal>> TuningJournal::open(const std::string& path,
                                                            const std::string& fingerprint) {
-  const auto fault = [&](const char* doing) {
-    return Error{fmt::format("cannot {}: {}", doing, std::strerror(errno)), path};
-  };
-  auto out = std::make_unique<TuningJournal>(Made{});
-  out->path_ = path;
-  out->descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (out->descriptor_ < 0) return fault("open");
-  const auto text = read_all(out->descriptor_);
-  if (!text) return fault("read");
-  std::string_view rest = *text;
+  auto file = LineFile::open(path);
+  if (!file) return file.error();
+  auto out = std::make_unique<TuningJournal>(Made{}, path, std::move(*file));
+  const std::string& text = out->file_.text();
+  std::string_view rest = text;
   const std::string header = header_of(fingerprint);
   std::size_t whole = 0;  // bytes of lines that are
   if (rest.starts_with(header)) {
@@ -141,15 +110,13 @@ Result<std::unique_ptr<TuningJournal>> TuningJournal::open(const std::string& pa
     }
   }
   // Names can be chosen badly: what is no journal stays as it is.
-  if (whole == 0 && !text->starts_with(kStart) && !kStart.starts_with(*text))
+  if (whole == 0 && !text.starts_with(kStart) && !kStart.starts_with(text))
     return Error{"is no journal of a tuning; expected a file that this command wrote, or none", path};
-  if (::ftruncate(out->descriptor_, static_cast<off_t>(whole)) != 0) return fault("write");
-  if (whole == 0 && !write_all(out->descriptor_, header)) return fault("write");
+  if (auto cut = out->file_.keep_first(whole); !cut) return cut.error();
+  if (whole == 0) {
+    if (auto written = out->file_.append(header); !written) return written.error();
+  }
   return out;
-}
-
-TuningJournal::~TuningJournal() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 Memory TuningJournal::memory() {
@@ -165,14 +132,14 @@ void TuningJournal::append(const std::string& key, const PathOutcome& outcome) {
   Json settings = Json::array();
   for (const FoldOutcome& fold : outcome) settings.push_back(to_json(fold));
   const std::string line = to_text(Json{{"key", key}, {"settings", std::move(settings)}}) + "\n";
-  bool written = write_all(descriptor_, line);
+  Result<void> written = file_.append(line);
   // A sync can take longer than a fit; what is written outlives this process without it.
   constexpr double kSecondsBetweenSyncs = 1;
-  if (since_sync_.seconds() >= kSecondsBetweenSyncs) {
-    written = ::fdatasync(descriptor_) == 0 && written;
+  if (written && since_sync_.seconds() >= kSecondsBetweenSyncs) {
+    written = file_.sync();
     since_sync_ = {};
   }
-  if (!written && fault_.empty()) fault_ = std::strerror(errno);
+  if (!written && fault_.empty()) fault_ = written.error().message;
   added_ += outcome.size();
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "bagwise/core/line_file.h"
 #include "bagwise/core/result.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/evaluate/tuning.h"
@@ -29,10 +30,7 @@ class TuningJournal {
   // Reads what is there for this fingerprint; a journal for another is replaced. Errors: a file that is no
   // journal, or cannot be written.
   static Result<std::unique_ptr<TuningJournal>> open(const std::string& path, const std::string& fingerprint);
-  explicit TuningJournal(Made) {}
-  TuningJournal(const TuningJournal&) = delete;
-  TuningJournal& operator=(const TuningJournal&) = delete;
-  ~TuningJournal();
+  TuningJournal(Made, std::string path, LineFile file) : path_(std::move(path)), file_(std::move(file)) {}
 
   [[nodiscard]] std::size_t found() const { return found_; }  // settings times folds done before
   [[nodiscard]] std::size_t added() const { return added_; }
@@ -47,10 +45,10 @@ class TuningJournal {
   void append(const std::string& key, const PathOutcome& outcome);
 
   std::string path_, fault_;
+  LineFile file_;
   std::map<std::string, PathOutcome> known_;
   std::size_t found_ = 0, added_ = 0;
   Stopwatch since_sync_;
-  int descriptor_ = -1;
 };
 
 }  // namespace bagwise

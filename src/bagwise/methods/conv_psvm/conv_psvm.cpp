@@ -15,6 +15,7 @@
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/method_entry.h"
 #include "bagwise/methods/nystrom.h"
+#include "bagwise/methods/path_state.h"
 #include "bagwise/methods/single_rows.h"
 
 namespace bagwise {
@@ -117,6 +118,28 @@ TrainingReport report_of(const Cuts& cuts, const ConvPsvmOptions& options, const
   return out;
 }
 
+// Where the rounds begin: at the labels of InvCal's plane, on a path at those that mattered last. They are
+// feasible at any C, so the relaxation gets no looser by them.
+Result<std::vector<Labels>> first_labelings(const MappedRows& rows, const FeasibleLabels& feasible,
+                                            const InvCalOptions& inv_cal, const ConvPsvmOptions& options,
+                                            const Context& context) {
+  if (context.path != nullptr && context.path->cut && context.path->cut->epsilon == options.epsilon)
+    return context.path->cut->labels;
+  const auto scores = inv_cal_scores(rows.data, inv_cal, context);
+  if (!scores) return scores.error();
+  return std::vector<Labels>{feasible.best(*scores)};
+}
+
+// The labelings that have a share in the last master.
+std::vector<Labels> used_labelings(const Cuts& cuts) {
+  constexpr double kShare = 1e-6;
+  std::vector<Labels> out;
+  for (std::size_t s = 0; s < cuts.labels.size(); ++s) {
+    if (cuts.master.mu[s] > kShare) out.push_back(cuts.labels[s]);
+  }
+  return out;
+}
+
 // The plane or expansion of the weights alpha_j v_j; returns f of the rows.
 Vector set_classifier(const MappedRows& rows, const KernelFunction& kernel, const Cuts& cuts,
                       const std::string& name, unsigned threads, Model& model) {
@@ -167,10 +190,11 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   const ReducedBags* const all[] = {&data};
   if (rows.mapped.size() > 0 && !rows.mapped.allFinite()) return overflow_error(all);
   const FeasibleLabels feasible(rows.bag_start, rows.proportions(), options.epsilon);
-  const auto first = inv_cal_scores(rows.data, with_kernel<InvCalOptions>(choice, kernel), context);
+  auto first = first_labelings(rows, feasible, with_kernel<InvCalOptions>(choice, kernel), options, context);
   if (!first) return first.error();
   const Cuts cuts =
-      cutting_planes(rows.view(), rows.coordinates, feasible, feasible.best(*first), options, context);
+      cutting_planes(rows.view(), rows.coordinates, feasible, std::move(*first), options, context);
+  if (context.path != nullptr) context.path->cut = {used_labelings(cuts), options.epsilon};
   if (cuts.end == CutsEnd::kNumericalFault) return overflow_error(all);
 
   Fit fit;

@@ -73,9 +73,10 @@ struct Cuts {
   double violation = 0;          // of the last labeling found: |w_y|^2 / max_s |w_s|^2 - 1
   CutsEnd end = CutsEnd::kRoundLimit;
 };
-// From the labeling `first`; candidates are taken along the first `coordinates` columns of the rows.
+// From the labelings `first`, at least one; candidates are taken along the first `coordinates` columns of the
+// rows.
 Cuts cutting_planes(const RowsView& rows, std::size_t coordinates, const FeasibleLabels& feasible,
-                    Labels first, const ConvPsvmOptions& options, const Context& context);
+                    std::vector<Labels> first, const ConvPsvmOptions& options, const Context& context);
 
 // v: the first eigenvector of sum_s mu_s y_s y_s', of squared length N, not against y_1.
 Vector common_labels(const std::vector<Labels>& labels, std::span<const double> mu);

@@ -45,7 +45,7 @@ TEST_CASE("conv_psvm: the value falls to no less than the relaxation over all la
     const Tiny tiny = tiny_problem(rng, features);
     const double cost = round % 4 < 2 ? 0.5 : 5;
     CAPTURE(round, features, cost);
-    const Cuts cuts = cutting_planes(tiny.rows.view(), features, tiny.feasible, tiny.first,
+    const Cuts cuts = cutting_planes(tiny.rows.view(), features, tiny.feasible, {tiny.first},
                                      {.C = cost, .gap = 1e-8, .tolerance = 0}, {});
     CHECK(cuts.end == CutsEnd::kConverged);
     const test::SquareMatrix k = test::inner_products(tiny.rows.view());

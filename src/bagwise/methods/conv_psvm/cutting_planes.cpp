@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bagwise/methods/conv_psvm/conv_psvm.h"
+#include "bagwise/methods/path_state.h"
 
 namespace bagwise {
 namespace {
@@ -33,11 +34,12 @@ CutsEnd end_of(Termination termination) {
 }  // namespace
 
 Cuts cutting_planes(const RowsView& rows, std::size_t coordinates, const FeasibleLabels& feasible,
-                    Labels first, const ConvPsvmOptions& options, const Context& context) {
+                    std::vector<Labels> first, const ConvPsvmOptions& options, const Context& context) {
   const LabelingCut cut(rows, coordinates, feasible, context.threads);
-  const SimplexKernelOptions solve{.gap_tolerance = options.gap, .threads = context.threads};
+  const SimplexKernelOptions solve{.gap_tolerance = gap_on_path(options.gap, context),
+                                   .threads = context.threads};
   Cuts out;
-  out.labels.push_back(std::move(first));
+  out.labels = std::move(first);
   for (;;) {
     SimplexKernelSolution found_master = solve_simplex_kernel(
         {rows, out.labels, options.C}, solve, out.history.empty() ? nullptr : &out.master, context.observer);

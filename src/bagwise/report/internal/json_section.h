@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bagwise/report/training_json.h"
@@ -23,6 +25,20 @@ struct FirstFault {
   }
   [[nodiscard]] bool none() const { return message.empty(); }
 };
+
+// The document in `text`; errors say at which line and character it stops to be one, and what was `expected`.
+inline Result<Json> parse_json(std::string_view text, const std::string& file, std::string_view expected) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
+    const auto line = static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+    return Error{fmt::format("is not JSON; expected {}", expected), file, line, fmt::format("{}", column)};
+  } catch (const Json::exception&) {
+    return Error{"has a number that is out of range", file};
+  }
+}
 
 inline const char* kind_of(const Json& value) { return value.type_name(); }
 
@@ -43,6 +59,15 @@ class Section {
     if (has(key)) return *value_.find(key);
     fault_.add(fmt::format("has no \"{}\"", path(key)));
     return kNothing;
+  }
+  // That there are no keys but these.
+  void only(std::initializer_list<std::string_view> known) const {
+    if (!value_.is_object()) return;
+    for (const auto& [key, value] : value_.items()) {
+      if (std::ranges::find(known, key) != known.end()) continue;
+      fault_.add(fmt::format("has a \"{}\", which is not known; expected {}", path(key.c_str()),
+                             fmt::join(known, ", ")));
+    }
   }
   [[nodiscard]] Section section(const char* key) const { return {at(key), path(key), fault_}; }
   [[nodiscard]] std::string text(const char* key) const { return text(at(key), key); }
@@ -78,6 +103,24 @@ class Section {
       out.push_back(value == Json(true));
     }
     return out;
+  }
+  [[nodiscard]] bool flag(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_boolean())
+      fault_.add(fmt::format("\"{}\" is {}; expected true or false", path(key), shown(value)));
+    return value == Json(true);
+  }
+  // The enumerator of that name (E has a names() overload, as core/options.h describes).
+  template <class E>
+  [[nodiscard]] E choice(const char* key) const {
+    const std::string name = text(key);
+    std::vector<std::string_view> known;
+    for (const auto& [text, value] : names(E{})) {
+      if (text == name) return value;
+      known.push_back(text);
+    }
+    fault_.add(fmt::format("\"{}\" is \"{}\"; expected {}", path(key), name, fmt::join(known, ", ")));
+    return E{};
   }
   [[nodiscard]] FirstFault& fault() const { return fault_; }
 

@@ -1,0 +1,255 @@
+#include "bagwise/evaluate/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "bagwise/bags/deal.h"
+#include "bagwise/bags/proportions.h"
+#include "bagwise/core/hash.h"
+#include "bagwise/core/random.h"
+#include "bagwise/core/timing.h"
+#include "bagwise/core/watched.h"
+#include "bagwise/data/feature_noise.h"
+#include "bagwise/evaluate/grid.h"
+#include "bagwise/evaluate/metrics.h"
+#include "bagwise/evaluate/tuning.h"
+#include "bagwise/methods/scorer.h"
+
+namespace bagwise {
+namespace {
+
+// Streams of random numbers: one per purpose, known by what it is for.
+std::uint64_t stream_of(const std::string& data, std::uint64_t bag_size, std::uint64_t fold) {
+  return Fnv1a().add(data).add(bag_size).add(fold).value();
+}
+
+// The rows of a labelled table that are not `only` (or are), without ids.
+Dataset some_rows(const Dataset& all, const std::vector<std::size_t>& rows) {
+  Dataset out;
+  out.features = take_rows(all.features.view(), rows);
+  out.feature_names = all.feature_names;
+  for (const std::size_t i : rows) {
+    out.labels.push_back(all.labels[i]);
+    if (!all.bounds.empty()) out.bounds.push_back(all.bounds[i]);
+  }
+  return out;
+}
+
+Result<BaggedData> in_bags(Dataset rows, std::uint64_t size, const std::string& name, Rng& rng) {
+  auto dealt = deal_bags(std::move(rows), size, rng);
+  if (!dealt) return dealt.error();
+  return attach_proportions(std::move(dealt->instances), name, &dealt->proportions);
+}
+
+template <class T>
+const T& named(const std::vector<T>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &T::name);
+  assert(found != all.end());
+  return *found;
+}
+
+struct Learnt {
+  Model model;
+  OptionTexts options;
+  double choose = 0, fit = 0;
+  std::uint64_t settings = 1;
+};
+
+Result<Learnt> learn(const ExperimentMethod& method, std::span<const TrainingTask> tasks,
+                     const Context& context) {
+  const std::vector<Arm>& arms = tasks.size() > 1 ? method.arms : method.arms_alone;
+  Learnt out;
+  const auto with_metric = [](OptionTexts setting, const Arm& arm) {
+    if (arm.metric != "none") setting["metric"] = arm.metric;
+    return setting;
+  };
+  if (!method.tuned) {
+    const Arm& arm = arms[0];
+    out.options = with_metric(arm.paths[0][0], arm);
+    const Stopwatch watch;
+    auto fit = arm.method->fit(tasks_for(*arm.method, out.options, tasks), out.options, context);
+    if (!fit) return fit.error();
+    out.fit = watch.seconds();
+    out.model = std::move(fit->model);
+    return out;
+  }
+  auto tuned = tune(tasks, arms, method.selection, context);
+  if (!tuned) return tuned.error();
+  const Tried& best = tuned->tried[tuned->best];
+  out.options = with_metric(best.setting, arms[best.arm]);
+  out.model = std::move(tuned->fit.model);
+  out.choose = tuned->choose_seconds;
+  out.fit = tuned->final_seconds;
+  out.settings = tuned->tried.size();
+  return out;
+}
+
+// Mean over bags of |share of scores > 0 - known share|.
+double proportion_error(std::span<const double> scores, const BaggedData& data) {
+  std::vector<BagError> bags(data.bags.size());
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    BagError& bag = bags[data.bag_of_row[j]];
+    ++bag.rows;
+    bag.hard += scores[j] > 0 ? 1 : 0;
+  }
+  for (std::size_t k = 0; k < bags.size(); ++k) {
+    bags[k].known = data.bags.proportions[k];
+    bags[k].hard /= static_cast<double>(bags[k].rows);
+  }
+  return proportion_metrics(std::move(bags)).mean_error;
+}
+
+}  // namespace
+
+Result<ExperimentBags> deal_cell(const LabelledTasks& rows, const ExperimentPlan& plan,
+                                 const ExperimentKey& key) {
+  std::vector<std::size_t> order(rows.target.rows()), train, test;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Rng of_folds(plan.seed, stream_of(key.data, 0, 0));
+  shuffle(std::span(order), of_folds);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    (i % plan.folds == key.fold ? test : train).push_back(order[i]);
+  if (test.empty() || train.empty()) {
+    return Error{
+        fmt::format("data \"{}\" has {} rows in the target; expected at least one per fold, of {} folds",
+                    key.data, order.size(), plan.folds)};
+  }
+  ExperimentBags out;
+  out.test = some_rows(rows.target, test);
+  Rng rng(plan.seed, stream_of(key.data, key.bag_size, 1 + key.fold));
+  auto target = in_bags(some_rows(rows.target, train), key.bag_size, key.data, rng);
+  if (!target) return target.error();
+  out.target = std::move(*target);
+  if (!rows.has_source()) return out;
+  std::vector<std::size_t> all(rows.source.rows());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  auto source = in_bags(some_rows(rows.source, all), key.bag_size, key.data, rng);
+  if (!source) return source.error();
+  out.source = std::move(*source);
+  return out;
+}
+
+Result<CellOutcome> run_cell(const LabelledTasks& rows, const ExperimentPlan& plan, const ExperimentKey& key,
+                             const Observer& observer) {
+  const Stopwatch watch;
+  const ExperimentMethod& method = named(plan.methods, key.method);
+  auto bags = deal_cell(rows, plan, key);
+  if (!bags) return bags.error();
+  std::vector<TrainingTask> tasks;
+  if (bags->source && method.uses_sources)
+    tasks.push_back({"source", reduce(*bags->source, 1), &*bags->source});
+  tasks.push_back({"target", reduce(bags->target, 1), &bags->target});
+  const auto learnt = learn(method, tasks, {.seed = plan.seed, .threads = 1, .observer = observer});
+  if (!learnt) return learnt.error();
+
+  const Scorer scorer(learnt->model, learnt->model.tasks.size() - 1);
+  const auto scores = finite_scores(scorer, bags->test.features.view(), 1);
+  if (!scores) return scores.error();
+  std::vector<double> probabilities;
+  for (const double f : *scores) probabilities.push_back(scorer.probability(f));
+  const LabelMetrics metrics = label_metrics(*scores, probabilities, bags->test.labels);
+  CellOutcome out;
+  out.result = {key,
+                metrics.accuracy,
+                metrics.balanced_accuracy,
+                metrics.auc,
+                proportion_error(scorer.scores(bags->target.features.view(), 1), bags->target),
+                learnt->options};
+  out.times = {key, learnt->choose, learnt->fit, watch.seconds(), learnt->settings, 1};
+  return out;
+}
+
+Result<void> run_experiment(const ExperimentPlan& plan, std::span<const LabelledTasks> rows,
+                            std::span<const ExperimentKey> wanted, unsigned jobs, const ExperimentSink& sink,
+                            const Observer& observer) {
+  assert(rows.size() == plan.data.size());
+  std::mutex mutex;  // guards all that follows
+  std::optional<Error> fault;
+  // The rows of one data set at one level of noise, made for the first of its cells and dropped after the
+  // last.
+  struct Noisy {
+    std::shared_ptr<const LabelledTasks> rows;
+    std::size_t left = 0;
+  };
+  std::map<std::pair<std::string, double>, Noisy> noisy;
+  for (const ExperimentKey& key : wanted) ++noisy[{key.data, key.noise}].left;
+  const auto rows_of = [&](const ExperimentKey& key) {
+    const std::lock_guard lock(mutex);
+    Noisy& found = noisy[{key.data, key.noise}];
+    if (!found.rows) {
+      const auto number = std::ranges::find(plan.data, key.data, &ExperimentData::name) - plan.data.begin();
+      LabelledTasks copy = rows[static_cast<std::size_t>(number)];
+      std::vector<Dataset*> tables = {&copy.target};
+      if (copy.has_source()) tables.push_back(&copy.source);
+      put_feature_noise(tables, key.noise, Rng(plan.seed, stream_of(key.data, 0, 1))());
+      found.rows = std::make_shared<const LabelledTasks>(std::move(copy));
+    }
+    auto out = found.rows;
+    if (--found.left == 0) found.rows.reset();
+    return out;
+  };
+
+  bool stopped = false;
+  watched_for(wanted.size(), jobs, "cells", wanted.size(), observer, [&](std::size_t i, Watched& watched) {
+    if (watched.stop) {
+      const std::lock_guard lock(mutex);
+      stopped = true;
+      return;
+    }
+    const auto cell_rows = rows_of(wanted[i]);
+    auto outcome = run_cell(*cell_rows, plan, wanted[i], watched.inside());
+    const std::lock_guard lock(mutex);
+    if (watched.stop) {  // what a stopped fit gave is no result
+      stopped = true;
+      return;
+    }
+    ++watched.steps;
+    if (!outcome) {
+      if (sink.failed) sink.failed(wanted[i], outcome.error());
+      return;
+    }
+    outcome->times.jobs = jobs;
+    if (auto kept = sink.done(*outcome); !kept) {
+      if (!fault) fault = kept.error();
+      watched.stop = true;
+    }
+  });
+  if (fault) return *fault;
+  if (stopped) return Error{"stopped before all cells were done"};
+  return {};
+}
+
+std::optional<double> seconds_for(std::span<const ExperimentKey> left,
+                                  std::span<const ExperimentTimes> done) {
+  struct Mean {
+    double sum = 0, count = 0;
+    void add(double value) {
+      sum += value;
+      ++count;
+    }
+  };
+  std::map<std::pair<std::string, std::uint64_t>, Mean> exact;
+  std::map<std::string, Mean> by_method;
+  Mean all;
+  for (const ExperimentTimes& times : done) {
+    exact[{times.key.method, times.key.bag_size}].add(times.total);
+    by_method[times.key.method].add(times.total);
+    all.add(times.total);
+  }
+  if (all.count == 0) return std::nullopt;
+  double out = 0;
+  for (const ExperimentKey& key : left) {
+    const auto near = exact.find({key.method, key.bag_size});
+    const auto wider = by_method.find(key.method);
+    const Mean& mean = near != exact.end() ? near->second : wider != by_method.end() ? wider->second : all;
+    out += mean.sum / mean.count;
+  }
+  return out;
+}
+
+}  // namespace bagwise
