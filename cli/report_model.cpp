@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "bagwise/core/version.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/model_page.h"
@@ -90,8 +92,10 @@ Result<int> run_model_report(const Arguments& arguments) {
     if (!*diagnosed) return 0;
     diagnosis = std::move(*diagnosed);
   }
+  // The page may go to others: where the file lies is nobody's business.
+  const std::string name = std::filesystem::path(input).filename().string();
   const std::string page = model_page(
-      *model, diagnosis, {.file = input, .top = arguments.whole("top"), .worst = arguments.whole("worst")});
+      *model, diagnosis, {.file = name, .top = arguments.whole("top"), .worst = arguments.whole("worst")});
   auto sink = Sink::open(output);
   if (!sink) return sink.error();
   if (auto done = sink->write(page); !done) return done.error();

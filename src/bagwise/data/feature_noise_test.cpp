@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <tuple>
 
 #include "bagwise/core/random.h"
 #include "bagwise/linalg/dense_copy.h"

@@ -35,7 +35,7 @@ table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums
 caption{text-align:left;padding:0 0 .4rem;position:sticky;left:0;max-width:calc(100vw - 2rem)}
 th,td{padding:.25rem .5rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
 th{font-weight:600}
-tbody th{font-weight:400;max-width:24rem;overflow-wrap:anywhere}
+tbody th{font-weight:400;min-width:6rem;overflow-wrap:break-word}
 tbody th:not(.r){min-width:6rem}
 thead th{border-bottom:2px solid var(--rule);vertical-align:bottom}
 .r{text-align:right}

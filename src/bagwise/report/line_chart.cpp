@@ -96,7 +96,7 @@ std::string svg(const LineChart& chart) {
   std::vector<std::size_t> styles;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     styles.push_back(chart.series[i].style.value_or(i));
-    entries.push_back({chart.series[i].name, styles.back()});
+    if (chart.series.size() > 1) entries.push_back({chart.series[i].name, styles.back()});
   }
   const Legend names = legend(entries, Key::kLine, 8, kBelowTitle, kRight);
   Frame frame{0, names.bottom + 12, kRight, names.bottom + 12 + kPlot};

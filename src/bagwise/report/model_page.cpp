@@ -65,9 +65,13 @@ void add_history(HtmlPage& page, const TrainingReport& report) {
     line.points.push_back({static_cast<double>(i + 1), report.objective_history[i]});
     csv += fmt::format("{},{}\n", i + 1, csv_number(report.objective_history[i]));
   }
+  ChartAxis rounds{.label = "round"};
+  if (line.points.size() <= 12) {  // each; of more, round numbers
+    for (const ChartPoint& point : line.points) rounds.ticks.push_back(point.x);
+  }
   page.figure({svg(LineChart{.title = "Objective by round",
                              .description = "The value of the objective after each round of the alternation.",
-                             .x = {.label = "round"},
+                             .x = rounds,
                              .y = {.label = "objective"},
                              .series = {line}}),
                "What each round of the alternation came to.", csv, "objective.csv"});

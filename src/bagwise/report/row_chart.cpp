@@ -76,7 +76,8 @@ std::string bar_marks(const BarChart& chart, const ChartBar& bar, const AxisScal
     out += in_colour(
         p, fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"13.00\" fill=\"currentColor\">"
                        "</rect>",
-                       number(std::min(from, to)), number(middle - 6.5), number(std::abs(to - from))));
+                       coordinate(std::min(from, to)), coordinate(middle - 6.5),
+                       coordinate(std::abs(to - from))));
   }
   if (std::isfinite(bar.low) && std::isfinite(bar.high)) {
     const double a = scale.at(bar.low), b = scale.at(bar.high);
@@ -89,7 +90,8 @@ std::string bar_marks(const BarChart& chart, const ChartBar& bar, const AxisScal
   return fmt::format(
       "<g>{}<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" "
       "pointer-events=\"all\"><title>{}</title></rect></g>\n",
-      out, number(0), number(middle - kRow / 2), number(kWidth), number(kRow), escape_markup(hint));
+      out, coordinate(0), coordinate(middle - kRow / 2), coordinate(kWidth), coordinate(kRow),
+      escape_markup(hint));
 }
 
 }  // namespace

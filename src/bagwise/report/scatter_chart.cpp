@@ -34,7 +34,7 @@ std::string svg(const ScatterChart& chart) {
            Anchor::kStart, "bw-small");
   if (any_marked && !chart.marked_name.empty()) {
     keys += in_colour(1, fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"5.00\" fill=\"currentColor\"/>",
-                                     number(frame.left + 120), number(kBelowTitle + 8))) +
+                                     coordinate(frame.left + 120), coordinate(kBelowTitle + 8))) +
             text({frame.left + 132, kBelowTitle + 12}, chart.marked_name, Anchor::kStart, "bw-small");
   }
   std::string marks = axis_y(up, "", frame) + axis_x(along, axis_label(chart.x), frame) +
@@ -55,8 +55,8 @@ std::string svg(const ScatterChart& chart) {
         point->marked ? 1 : 0,
         fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"currentColor\" fill-opacity=\"{}\" "
                     "stroke=\"currentColor\"><title>{}</title></circle>",
-                    number(along.at(point->x)), number(up.at(point->y)),
-                    number(std::max(kLeast, kLargest * std::sqrt(part))), point->marked ? "0.8" : "0.35",
+                    coordinate(along.at(point->x)), coordinate(up.at(point->y)),
+                    coordinate(std::max(kLeast, kLargest * std::sqrt(part))), point->marked ? "0.8" : "0.35",
                     escape_markup(hint)));
   }
   return document(frame.bottom + 48, chart.title, chart.description, heading(chart.title) + keys + marks);

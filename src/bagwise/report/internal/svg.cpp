@@ -65,14 +65,14 @@ std::string key_marks(Key key, double x, double y, std::size_t style) {
   if (key == Key::kBox)
     return in_colour(style,
                      fmt::format("<rect x=\"{}\" y=\"{}\" width=\"14\" height=\"12\" fill=\"currentColor\"/>",
-                                 number(x + 7), number(y - 6)));
+                                 coordinate(x + 7), coordinate(y - 6)));
   std::string out = key == Key::kLine ? curve({{x, y}, {x + 28, y}}, style) : "";
   return out + marker({x + 14, y}, style, "");
 }
 
 }  // namespace
 
-std::string number(double value) {
+std::string coordinate(double value) {
   std::string out = fmt::format("{:.2f}", value);
   return out == "-0.00" ? "0.00" : out;
 }
@@ -88,26 +88,28 @@ std::string fitted(std::string_view words, double width) {
 }
 
 std::string line(Place from, Place to, std::string_view kind) {
-  return fmt::format("<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\n", kind, number(from.x),
-                     number(from.y), number(to.x), number(to.y));
+  return fmt::format("<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\n", kind,
+                     coordinate(from.x), coordinate(from.y), coordinate(to.x), coordinate(to.y));
 }
 
 std::string box(const Frame& frame, std::string_view kind, std::string_view hint) {
   return fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>\n", kind,
-                     number(frame.left), number(frame.top), number(std::max(0.0, frame.right - frame.left)),
-                     number(std::max(0.0, frame.bottom - frame.top)), tooltip(hint));
+                     coordinate(frame.left), coordinate(frame.top),
+                     coordinate(std::max(0.0, frame.right - frame.left)),
+                     coordinate(std::max(0.0, frame.bottom - frame.top)), tooltip(hint));
 }
 
 std::string text(Place at, std::string_view words, Anchor anchor, std::string_view kind,
                  std::string_view hint) {
-  return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}{}</text>\n", number(at.x), number(at.y),
-                     anchor_text(anchor), kind.empty() ? "" : fmt::format(" class=\"{}\"", kind),
-                     tooltip(hint), escape_markup(words));
+  return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}{}</text>\n", coordinate(at.x),
+                     coordinate(at.y), anchor_text(anchor),
+                     kind.empty() ? "" : fmt::format(" class=\"{}\"", kind), tooltip(hint),
+                     escape_markup(words));
 }
 
 std::string upright_text(Place at, std::string_view words) {
   return fmt::format("<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                     number(at.x), number(at.y), escape_markup(words));
+                     coordinate(at.x), coordinate(at.y), escape_markup(words));
 }
 
 std::string in_colour(std::size_t style, const std::string& marks) {
@@ -117,7 +119,7 @@ std::string in_colour(std::size_t style, const std::string& marks) {
 std::string curve(const std::vector<Place>& places, std::size_t style) {
   std::string points;
   for (const Place& place : places)
-    points += fmt::format("{}{},{}", points.empty() ? "" : " ", number(place.x), number(place.y));
+    points += fmt::format("{}{},{}", points.empty() ? "" : " ", coordinate(place.x), coordinate(place.y));
   const std::string_view dashes = kDashes[style % kStyles];
   return in_colour(
       style, fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"currentColor\" "
@@ -127,10 +129,10 @@ std::string curve(const std::vector<Place>& places, std::size_t style) {
 
 std::string marker(Place at, std::size_t style, std::string_view hint, double scale) {
   return in_colour(
-      style,
-      fmt::format("<path transform=\"translate({} {}){}\" d=\"{}\" fill=\"currentColor\">{}</path>",
-                  number(at.x), number(at.y), scale == 1 ? "" : fmt::format(" scale({})", number(scale)),
-                  kMarkers[style % kStyles], tooltip(hint)));
+      style, fmt::format("<path transform=\"translate({} {}){}\" d=\"{}\" fill=\"currentColor\">{}</path>",
+                         coordinate(at.x), coordinate(at.y),
+                         scale == 1 ? "" : fmt::format(" scale({})", coordinate(scale)),
+                         kMarkers[style % kStyles], tooltip(hint)));
 }
 
 std::string error_bar(Place low, Place high, std::size_t style) {
@@ -138,7 +140,8 @@ std::string error_bar(Place low, Place high, std::size_t style) {
       style,
       fmt::format("<path d=\"M{0} {1}H{2}M{3} {1}V{4}M{0} {4}H{2}\" fill=\"none\" stroke=\"currentColor\" "
                   "stroke-width=\"1\" opacity=\"0.75\"/>",
-                  number(low.x - 3), number(low.y), number(low.x + 3), number(low.x), number(high.y)));
+                  coordinate(low.x - 3), coordinate(low.y), coordinate(low.x + 3), coordinate(low.x),
+                  coordinate(high.y)));
 }
 
 Legend legend(const std::vector<LegendEntry>& entries, Key key, double left, double top, double right) {
@@ -204,7 +207,7 @@ std::string document(double height, std::string_view title, std::string_view des
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"bw-chart\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
       "aria-label=\"{2}\">\n<title>{2}</title>\n<desc>{3}</desc>\n<style>{4}</style>\n"
       "<rect class=\"bw-paper\" width=\"{0}\" height=\"{1}\"/>\n{5}</svg>\n",
-      kWidth, number(height), escape_markup(title), escape_markup(description), kStyle, marks);
+      kWidth, coordinate(height), escape_markup(title), escape_markup(description), kStyle, marks);
 }
 
 }  // namespace bagwise::svg_marks

@@ -21,7 +21,7 @@ enum class Anchor { kStart, kMiddle, kEnd };
 inline constexpr double kWidth = 640;  // of every chart, in its own units
 inline constexpr double kFont = 13;    // size of its text
 
-std::string number(double value);                         // two decimals, never "-0.00"
+std::string coordinate(double value);                     // two decimals, never "-0.00"
 double text_width(std::string_view text);                 // about how much room a text of kFont takes
 std::string fitted(std::string_view text, double width);  // cut to about that room, printable
 
