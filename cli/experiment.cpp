@@ -51,6 +51,9 @@ Result<Loaded> load_all(const ExperimentPlan& plan, const Arguments& arguments, 
     auto rows = loader.load(data, observer);
     if (!rows) {
       Error error = rows.error();
+      // Readers name the option of other commands that would help; here tables must be whole.
+      if (const auto hint = error.message.find(" (--"); hint != std::string::npos)
+        error.message.replace(hint, std::string::npos, "; expected numbers in every cell of a feature");
       if (std::holds_alternative<ExperimentPair>(data.origin) && corpora_folder(arguments).empty())
         error.message += "; name it with --corpora or BAGWISE_CORPORA";
       return error;
@@ -127,12 +130,11 @@ struct Summary {
   std::string folder;
 };
 
-std::string summary_text(const Summary& summary, const ExperimentRun& run,
-                         const std::vector<FailedCell>& failed) {
+std::string summary_text(const Summary& summary, const ExperimentRun& run) {
   const std::size_t done = summary.before + summary.now;
   std::string out = fmt::format("{}: {} of {} done ({} now, {} before) in {:.1f} s, in {}\n\n",
-                                run.plan.title, done, count_of(summary.cells, "cell", "cells"), summary.now,
-                                summary.before, summary.seconds, summary.folder);
+                                printable(run.plan.title), done, count_of(summary.cells, "cell", "cells"),
+                                summary.now, summary.before, summary.seconds, summary.folder);
   const auto means = means_of(run);
   TextTable table({"method", ">cells", ">accuracy", ">proportion error", ">seconds a cell"});
   for (const ExperimentMethod& method : run.plan.methods) {
@@ -143,8 +145,6 @@ std::string summary_text(const Summary& summary, const ExperimentRun& run,
                fmt::format("{:.2f}", m.seconds)});
   }
   out += table.text(2);
-  for (const FailedCell& cell : failed)
-    out += fmt::format("\nfailed: {}: {}\n", cell_text(cell.key), printable(cell.error.text()));
   return out + fmt::format("\nbagwise report {} -o report.html makes a page of it\n", summary.folder);
 }
 
@@ -224,13 +224,19 @@ Result<int> run_experiment_command(const Arguments& arguments) {
     }
     if (!ran) return ran.error();
   }
+  for (const FailedCell& cell : failed) {
+    std::fputs(
+        fmt::format("bagwise: failed: {}: {}\n", printable(cell_text(cell.key)), printable(cell.error.text()))
+            .c_str(),
+        stderr);
+  }
   const auto run = read_experiment(folder);
   if (!run) return run.error();
   summary.seconds = total.seconds();
   if (arguments.flag("json")) {
     print(summary_json(summary, *run, failed));
   } else if (!quiet) {
-    print(summary_text(summary, *run, failed));
+    print(summary_text(summary, *run));
   }
   return failed.empty() ? 0 : 1;
 }

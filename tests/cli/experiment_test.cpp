@@ -125,6 +125,8 @@ TEST_CASE("experiment: a cell that fails is told, is no line, and the status is 
   place.write("f.json", text);
   const Outcome outcome = place.run("experiment f.json --out out --json");
   CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.err, Catch::Contains("bagwise: failed: inv-cal on "));
+  CHECK_THAT(place.run("experiment f.json --out quiet --quiet").err, Catch::Contains("bagwise: failed: "));
   const json report = json::parse(outcome.out);
   CHECK(report["failed"].size() > 0);
   CHECK(report["done"].get<std::size_t>() + report["failed"].size() == kCells);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,8 +18,14 @@ Error LineFile::fault(const char* doing) const {
 Result<LineFile> LineFile::open(const std::string& path, bool locked) {
   LineFile out;
   out.path_ = path;
-  out.descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+  // Without O_NONBLOCK a pipe would keep us waiting for its other end.
+  constexpr int kHow = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  out.descriptor_ = ::open(path.c_str(), kHow, 0644);
+  if (out.descriptor_ < 0 && errno == ELOOP) return Error{"is a link; expected a file, or nothing", path};
   if (out.descriptor_ < 0) return out.fault("open");
+  struct stat about = {};
+  if (::fstat(out.descriptor_, &about) != 0) return out.fault("look at");
+  if (!S_ISREG(about.st_mode)) return Error{"is no ordinary file; expected one, or nothing", path};
   if (locked && ::flock(out.descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return Error{"is being written by another run; expected one at a time", path};
     return out.fault("lock");

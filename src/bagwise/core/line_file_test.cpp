@@ -1,5 +1,7 @@
 #include "bagwise/core/line_file.h"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -63,7 +65,13 @@ TEST_CASE("line_file: links are not followed, and folders are no files", "[core]
   const test::TempDir folder;
   std::ofstream(folder.file("target")) << "precious";
   std::filesystem::create_symlink(folder.file("target"), folder.file("link"));
-  CHECK_FALSE(LineFile::open(folder.file("link")).ok());
+  const auto link = LineFile::open(folder.file("link"));
+  REQUIRE_FALSE(link.ok());
+  CHECK_THAT(link.error().text(), Catch::Contains("is a link"));
+  REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+  const auto pipe = LineFile::open(folder.file("pipe"));
+  REQUIRE_FALSE(pipe.ok());
+  CHECK_THAT(pipe.error().text(), Catch::Contains("no ordinary file"));
   CHECK_FALSE(LineFile::open(folder.path.string()).ok());
   CHECK_FALSE(LineFile::open(folder.file("no/such/folder")).ok());
   CHECK(bytes_of(folder.file("target")) == "precious");

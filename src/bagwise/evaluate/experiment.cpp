@@ -114,7 +114,7 @@ Result<ExperimentBags> deal_cell(const LabelledTasks& rows, const ExperimentPlan
   shuffle(std::span(order), of_folds);
   for (std::size_t i = 0; i < order.size(); ++i)
     (i % plan.folds == key.fold ? test : train).push_back(order[i]);
-  if (test.empty() || train.empty()) {
+  if (order.size() < plan.folds || train.empty()) {
     return Error{
         fmt::format("data \"{}\" has {} rows in the target; expected at least one per fold, of {} folds",
                     key.data, order.size(), plan.folds)};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <tuple>
 
 #include "bagwise/core/atomic_file.h"
 #include "bagwise/core/hash.h"
@@ -34,7 +35,8 @@ void read_selection(const Section& from, TuneOptions& out) {
   if (from.has("tau")) out.tau = from.number("tau");
   if (out.folds < 2)
     from.fault().add(fmt::format("\"selection.folds\" is {}; expected at least 2", out.folds));
-  if (out.repeats < 1) from.fault().add("\"selection.repeats\" is 0; expected at least 1");
+  if (out.repeats < 1 || out.repeats > 1000)
+    from.fault().add(fmt::format("\"selection.repeats\" is {}; expected from 1 to 1000", out.repeats));
   if (!(out.tau > 0)) from.fault().add(fmt::format("\"selection.tau\" is {}; expected more than 0", out.tau));
 }
 
@@ -185,6 +187,8 @@ Result<void> embed_published(Json& document, const std::string& file) {
   const auto published = document.find("published");
   if (published == document.end() || !published->is_object() || !published->contains("file")) return {};
   const Json& name = (*published)["file"];
+  if (published->contains("figures"))
+    return Error{"\"published\" has a \"file\" and \"figures\"; expected one of the two", file};
   if (!name.is_string()) return Error{"\"published.file\" is no text; expected the name of a file", file};
   const auto figures = read_published(beside(file, name.get<std::string>()));
   if (!figures) return figures.error();
@@ -220,10 +224,27 @@ void check_values(const std::vector<T>& all, const char* key, FirstFault& fault)
     fault.add(fmt::format("\"{}\" has a value twice", key));
 }
 
+// Shares, and each once; figures for what is not run are no fault.
+void check_published(const std::vector<PublishedFigure>& all, FirstFault& fault) {
+  std::set<std::tuple<std::string, std::string, std::uint64_t>> seen;
+  for (const PublishedFigure& figure : all) {
+    const std::string of = fmt::format("the published figure of {} on {}, bags of {}", figure.method,
+                                       figure.data, figure.bag_size);
+    if (!(figure.accuracy >= 0 && figure.accuracy <= 1))
+      fault.add(fmt::format("{} has the accuracy {}; expected a share from 0 to 1", of, figure.accuracy));
+    if (!(figure.deviation >= 0 && figure.deviation <= 1))
+      fault.add(fmt::format("{} has the deviation {}; expected a share from 0 to 1", of, figure.deviation));
+    if (!seen.insert({figure.data, figure.method, figure.bag_size}).second)
+      fault.add(fmt::format("{} is there twice", of));
+  }
+}
+
 ExperimentPlan plan_from(const Json& document, const std::string& file, FirstFault& fault) {
   const Section top(document, "", fault);
   top.only({"format", "version", "fingerprints", "name", "title", "data", "methods", "bag_sizes", "noise",
             "folds", "run_folds", "seed", "selection", "published"});
+  if (top.has("format") && top.text("format") != "bagwise-experiment")
+    fault.add(fmt::format("\"format\" is \"{}\"; expected bagwise-experiment", top.text("format")));
   ExperimentPlan out;
   out.name = top.text("name");
   out.title = top.has("title") ? top.text("title") : out.name;
@@ -243,10 +264,12 @@ ExperimentPlan plan_from(const Json& document, const std::string& file, FirstFau
     out.published_in = published.text("cite");
     for (const Json& one : published.array("figures")) {
       const Section figure(one, "published.figures", fault);
+      figure.only({"data", "method", "bag_size", "accuracy", "deviation"});
       out.published.push_back({figure.text("data"), figure.text("method"), figure.count("bag_size"),
                                figure.number("accuracy"), figure.number("deviation")});
     }
   }
+  check_published(out.published, fault);
   check_names(out.data, "data", fault);
   check_names(out.methods, "methods", fault);
   check_values(out.bag_sizes, "bag_sizes", fault);

@@ -55,17 +55,25 @@ ExperimentKey key_from(const Section& from) {
           from.count("fold")};
 }
 
-std::optional<double> optional_number(const Section& from, const char* key) {
+// A number from 0 to 1, which all measures of a cell are.
+double share_from(const Section& from, const char* key) {
+  const double value = from.number(key);
+  if (!(value >= 0 && value <= 1))
+    from.fault().add(fmt::format("\"{}\" is {}; expected a share from 0 to 1", key, value));
+  return value;
+}
+
+std::optional<double> optional_share(const Section& from, const char* key) {
   if (from.at(key).is_null()) return std::nullopt;
-  return from.number(key);
+  return share_from(from, key);
 }
 
 void read_line(const Section& from, std::vector<ExperimentResult>& out) {
   ExperimentResult result{key_from(from),
-                          from.number("accuracy"),
-                          optional_number(from, "balanced_accuracy"),
-                          optional_number(from, "auc"),
-                          from.number("proportion_error"),
+                          share_from(from, "accuracy"),
+                          optional_share(from, "balanced_accuracy"),
+                          optional_share(from, "auc"),
+                          share_from(from, "proportion_error"),
                           {}};
   const Json& options = from.at("options");
   if (!options.is_object()) from.fault().add("\"options\" is no object");
@@ -107,6 +115,21 @@ Result<std::size_t> read_lines(std::string_view text, const std::string& file, s
   return whole;
 }
 
+// A cell has one result: two lines that differ are not of one experiment.
+Result<void> check_alike(const std::vector<ExperimentResult>& all, const std::string& file) {
+  std::map<ExperimentKey, std::string> seen;
+  for (const ExperimentResult& one : all) {
+    const std::string line = line_of(one);
+    if (seen.emplace(one.key, line).first->second != line) {
+      return Error{
+          fmt::format("has two different results of {} on {}, bags of {}, fold {}; expected one of each",
+                      one.key.method, one.key.data, one.key.bag_size, one.key.fold),
+          file};
+    }
+  }
+  return {};
+}
+
 // By key, of equal ones the last.
 template <class T>
 void sort_by_key(std::vector<T>& all) {
@@ -119,6 +142,15 @@ void sort_by_key(std::vector<T>& all) {
       out.push_back(std::move(one));
   }
   all = std::move(out);
+}
+
+// Halves of experiment.json that killed runs left; nobody else is at it.
+void remove_leftovers(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().starts_with("experiment.json.tmp-"))
+      std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 // What is in the folder must be of the same experiment.
@@ -146,6 +178,12 @@ Result<void> check_same(const ExperimentFile& before, const Json& old, const Jso
 }  // namespace
 
 Result<ExperimentRun> read_experiment(const std::string& folder) {
+  for (const char* name : {"experiment.json", "results.jsonl", "timings.jsonl"}) {  // a pipe would never end
+    std::error_code ignored;
+    const std::string file = in_folder(folder, name);
+    if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
+      return Error{"is no ordinary file; expected what bagwise experiment wrote", file};
+  }
   auto experiment = read_experiment_file(in_folder(folder, "experiment.json"));
   if (!experiment) return experiment.error();
   ExperimentRun out{std::move(experiment->plan), {}, {}};
@@ -154,6 +192,7 @@ Result<ExperimentRun> read_experiment(const std::string& folder) {
   const auto text = read_file(results, kLargestFile);
   if (!text) return text.error();
   if (auto read = read_lines(*text, results, out.results); !read) return read.error();
+  if (auto alike = check_alike(out.results, results); !alike) return alike.error();
   std::error_code ignored;
   if (std::filesystem::exists(timings, ignored)) {
     const auto times = read_file(timings, kLargestFile);
@@ -202,6 +241,7 @@ Result<ExperimentJournal> ExperimentJournal::open(const std::string& folder, con
     if (key != "format" && key != "version" && key != "fingerprints") document[key] = value;
   }
   document["fingerprints"] = std::move(prints);
+  remove_leftovers(folder);
   if (auto written = write_file(plan_file, to_text(document, 1) + "\n"); !written) return written.error();
 
   const std::string timings_file = in_folder(folder, "timings.jsonl");
@@ -210,6 +250,7 @@ Result<ExperimentJournal> ExperimentJournal::open(const std::string& folder, con
   ExperimentJournal out(std::move(*results), std::move(*timings));
   const auto whole = read_lines(out.results_.text(), results_file, out.found_);
   if (!whole) return whole.error();
+  if (auto alike = check_alike(out.found_, results_file); !alike) return alike.error();
   const auto whole_times = read_lines(out.timings_.text(), timings_file, out.found_times_);
   if (!whole_times) return whole_times.error();
   if (auto cut = out.results_.keep_first(*whole); !cut) return cut.error();

@@ -107,6 +107,19 @@ TEST_CASE("experiment_journal: a damaged line in the middle is an error with its
   CHECK_THAT(wrong.error().text(), Catch::Contains("results.jsonl:1: \"data\" has 3; expected text"));
   CHECK_FALSE(ExperimentJournal::open(folder.path.string(), experiment(), kPrints).ok());
   CHECK_FALSE(read_experiment(folder.file("none")).ok());
+  const auto line = [](const char* accuracy) {
+    return fmt::format(R"({{"data":"g","method":"inv-cal","bag_size":2,"noise":0.0,"fold":0,"accuracy":{},)"
+                       R"("balanced_accuracy":null,"auc":null,"proportion_error":0.1,"options":{{}}}})"
+                       "\n",
+                       accuracy);
+  };
+  std::ofstream(folder.file("results.jsonl")) << line("5");
+  CHECK_THAT(read_experiment(folder.path.string()).error().text(),
+             Catch::Contains("expected a share from 0 to 1"));
+  std::ofstream(folder.file("results.jsonl")) << line("0.5") << line("0.5");
+  CHECK(read_experiment(folder.path.string())->results.size() == 1);
+  std::ofstream(folder.file("results.jsonl")) << line("0.5") << line("0.6");
+  CHECK_THAT(read_experiment(folder.path.string()).error().text(), Catch::Contains("two different results"));
 }
 
 TEST_CASE("experiment_journal: a folder of another experiment is refused, one of more or less of it is not",

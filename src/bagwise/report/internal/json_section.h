@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,8 +29,21 @@ struct FirstFault {
 
 // The document in `text`; errors say at which line and character it stops to be one, and what was `expected`.
 inline Result<Json> parse_json(std::string_view text, const std::string& file, std::string_view expected) {
+  // The keys of every object that is open: one that comes twice would silently lose the first.
+  std::vector<std::set<std::string>> keys;
+  std::string twice;
+  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second &&
+        twice.empty())
+      twice = parsed.get<std::string>();
+    return true;
+  };
   try {
-    return Json::parse(text);
+    Json document = Json::parse(text, watch);
+    if (!twice.empty()) return Error{fmt::format("has the key \"{}\" twice in one object", twice), file};
+    return document;
   } catch (const Json::parse_error& error) {
     const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
     const auto line = static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')) + 1;
