@@ -124,11 +124,11 @@ TEST_CASE("experiment_tables: wins count every tie, and say how many there are",
 
 TEST_CASE("experiment_tables: pairs tell differences and where they are clear",
           "[report][experiment_tables]") {
-  // a is clearly above b on set 1, clearly below on set 2, and wavers on set 3.
-  const ExperimentRun run = finished_run(planned_run(3, 2, {4}, 3), [](const ExperimentKey& key) {
+  // a is clearly above b on sets 1 and 4, clearly below on set 2, and wavers on set 3.
+  const ExperimentRun run = finished_run(planned_run(4, 2, {4}, 3), [](const ExperimentKey& key) {
     if (key.method == "b") return 0.7;
     const double wave = static_cast<double>(key.fold) / 100;
-    if (key.data == "1") return 0.8 + wave;
+    if (key.data == "1" || key.data == "4") return 0.8 + wave;
     if (key.data == "2") return 0.66 + wave;
     return 0.6 + 10 * wave;
   });
@@ -137,14 +137,14 @@ TEST_CASE("experiment_tables: pairs tell differences and where they are clear",
   REQUIRE(pairs.size() == 1);
   CHECK(pairs[0].at("method") == "a");
   CHECK(pairs[0].at("less") == "b");
-  const double differences[] = {0.11, -0.03, 0.0};
+  const double differences[] = {0.11, -0.03, 0.0, 0.11};
   const SampleMean over = sample_mean(differences);
   CHECK(number(pairs[0].at("difference")) == Approx(over.mean));
   CHECK(number(pairs[0].at("standard_error")) == Approx(over.error()));
-  CHECK(pairs[0].at("above") == "1");
+  CHECK(pairs[0].at("above") == "2");
   CHECK(pairs[0].at("level") == "1");
   CHECK(pairs[0].at("below") == "1");
-  CHECK(pairs[0].at("clearly_above") == "1");
+  CHECK(pairs[0].at("clearly_above") == "2");
   CHECK(pairs[0].at("clearly_below") == "1");
   const ReportTable by_case = differences_table(scores);
   CHECK(by_case.rows[0][2].bold);
