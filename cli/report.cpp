@@ -1,6 +1,8 @@
 // bagwise report: what came out of an experiment, or of training, as one page.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <filesystem>
 
 #include "bagwise/core/atomic_file.h"
@@ -63,22 +65,25 @@ Json summary_json(const ExperimentScores& scores, const std::vector<std::string>
       const std::size_t a = scores.methods[i].method, b = scores.methods[j].method;
       const MethodPair pair = compare_methods(scores, a, b);
       const PairedDifference& over = pair.over_cases;
-      pairs.push_back({{"method", plan.methods[a].name},
-                       {"less", plan.methods[b].name},
-                       {"difference", over.difference.mean},
-                       {"standard_error", over.difference.error()},
-                       {"above", over.wins},
-                       {"level", over.ties},
-                       {"below", over.losses},
-                       {"clearly_above", pair.clearly_above},
-                       {"clearly_below", pair.clearly_below}});
+      pairs.push_back(
+          {{"method", plan.methods[a].name},
+           {"less", plan.methods[b].name},
+           {"difference", over.difference.mean},
+           {"standard_error", over.difference.count < 2 ? Json(nullptr) : Json(over.difference.error())},
+           {"above", over.wins},
+           {"level", over.ties},
+           {"below", over.losses},
+           {"clearly_above", pair.clearly_above},
+           {"clearly_below", pair.clearly_below}});
     }
   }
   out["pairs"] = std::move(pairs);
   if (const auto& tests = scores.ranks.tests) {
     out["friedman"] = {{"chi_square", tests->friedman}, {"p", tests->friedman_p}};
     // Where all cases agree F is infinite, which JSON does not have: null.
-    out["iman_davenport"] = {{"F", tests->iman_davenport}, {"p", tests->iman_davenport_p}};
+    // Where all cases rank alike there is no such value.
+    if (std::isfinite(tests->iman_davenport))
+      out["iman_davenport"] = {{"F", tests->iman_davenport}, {"p", tests->iman_davenport_p}};
     out["critical_difference"] = tests->critical_difference;
   }
   out["files"] = files;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bagwise/report/experiment_figures.h"
 #include "bagwise/report/experiment_tables.h"
@@ -43,6 +44,10 @@ std::string who_is_best(const ExperimentScores& scores) {
     return fmt::format("{} has a mean accuracy of {}.", scores.title(first.method), mean);
   const MethodScore& second = scores.methods[1];
   const PairedDifference lead = compare_methods(scores, first.method, second.method).over_cases;
+  if (lead.difference.mean == 0) {
+    return fmt::format("{} and {} have the same mean accuracy, and none has a higher one: {}.",
+                       scores.title(first.method), scores.title(second.method), mean);
+  }
   std::string text = fmt::format("{} has the highest mean accuracy: {}. It is ahead of {}, the next, by ",
                                  scores.title(first.method), mean, scores.title(second.method));
   if (lead.difference.count < 2)
@@ -93,12 +98,15 @@ void add_result(HtmlPage& page, const ExperimentScores& scores) {
 std::string tests_text(const RankTest& ranks, std::size_t methods) {
   const RankTest::Tests& tests = *ranks.tests;
   std::string text = fmt::format(
-      "Friedman's test that all methods are alike: chi-square {} with {} degrees of freedom, {}; in Iman and "
-      "Davenport's form F = {}, {}. Two methods differ at the level 0.05 (Nemenyi) if their mean ranks "
-      "differ "
-      "by {:.2f} or more.",
-      short_number(tests.friedman), methods - 1, small_p(tests.friedman_p),
-      short_number(tests.iman_davenport), small_p(tests.iman_davenport_p), tests.critical_difference);
+      "Friedman's test that all methods are alike: chi-square {} with {}, {}; ", short_number(tests.friedman),
+      count_of(methods - 1, "degree of freedom", "degrees of freedom"), small_p(tests.friedman_p));
+  text += std::isfinite(tests.iman_davenport)
+              ? fmt::format("in Iman and Davenport's form F = {}, {}.", short_number(tests.iman_davenport),
+                            small_p(tests.iman_davenport_p))
+              : "all cases rank the methods alike, where Iman and Davenport's form has no value.";
+  text += fmt::format(
+      " Two methods differ at the level 0.05 (Nemenyi) if their mean ranks differ by {:.2f} or more.",
+      tests.critical_difference);
   if (ranks.left_out > 0)
     text +=
         fmt::format(" Left out: {} not finished by all methods.", count_of(ranks.left_out, "case", "cases"));

@@ -20,7 +20,7 @@ constexpr std::string_view kStyle = R"(
 --rule:#363d47;--link:#6cb1ff;--good:#57c785;--warn:#e0a63c;--bad:#ff8a84}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
-body{margin:0 auto;padding:1.5rem 1rem 3rem;max-width:62rem;color:var(--ink);background:var(--paper);
+body{margin:0 auto;padding:1.5rem 1rem 3rem;max-width:74rem;color:var(--ink);background:var(--paper);
 font:1rem/1.5 system-ui,"Segoe UI","Helvetica Neue",Arial,sans-serif;overflow-wrap:anywhere}
 h1{font-size:1.75rem;line-height:1.2;margin:0 0 .3rem}
 h2{font-size:1.3rem;margin:2.5rem 0 .6rem;padding-bottom:.2rem;border-bottom:1px solid var(--rule)}

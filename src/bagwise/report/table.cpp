@@ -29,7 +29,11 @@ std::size_t printable_length(std::string_view text) {
   const bool control = lead == 0xC2 && next < 0xA0;
   const bool too_long = (lead == 0xE0 && next < 0xA0) || (lead == 0xF0 && next < 0x90);
   const bool no_character = (lead == 0xED && next >= 0xA0) || (lead == 0xF4 && next >= 0x90);
-  return control || too_long || no_character ? 0 : length;
+  // U+202A to U+202E and U+2066 to U+2069 turn the direction of all that follows.
+  const unsigned last = byte(2);
+  const bool turns = lead == 0xE2 && ((next == 0x80 && last >= 0xAA && last <= 0xAE) ||
+                                      (next == 0x81 && last >= 0xA6 && last <= 0xA9));
+  return control || too_long || no_character || turns ? 0 : length;
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ class TextTable {
   std::vector<bool> right_;
 };
 
-// A text of unknown origin as it may stand on a terminal: control characters and bytes that are not UTF-8 as
+// A text of unknown origin as it may stand on a terminal: control characters, those that turn the direction
+// of text, and bytes that are not UTF-8 as
 // "\\x1b"; of a text longer than `most` characters the first ones and "...".
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
 std::string short_name(std::string_view name);  // printable, at most 60 characters

@@ -30,6 +30,7 @@ TEST_CASE("table: control characters and bytes that are no text are shown, not s
   CHECK(printable("a b") == "a b");
   CHECK(printable("a\n\x1b[2J\x7F") == "a\\x0a\\x1b[2J\\x7f");
   CHECK(printable("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80") == "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+  CHECK(printable("a\xE2\x80\xAE!\xE2\x81\xA7") == "a\\xe2\\x80\\xae!\\xe2\\x81\\xa7");  // right to left
   CHECK(printable("\xC2\x9B!") == "\\xc2\\x9b!");  // a terminal's CSI in one character
   CHECK(printable("\xFF\xC3") == "\\xff\\xc3");
   CHECK(printable("\xE0\x80\x8A") == "\\xe0\\x80\\x8a");  // a line end written too long
