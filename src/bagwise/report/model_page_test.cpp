@@ -110,7 +110,6 @@ TEST_CASE("model_page: kernel models, averages and models that say little have p
           "[report][model_page]") {
   Model kernel = transfer_model("n");
   kernel.expansion = Expansion{};
-  kernel.training.tasks[0].angles.clear();
   const std::string page = model_page(kernel, std::nullopt);
   CHECK(read_xml(page, {"meta"}).fault == "");
   CHECK(page.find("no weight for each feature") != std::string::npos);
@@ -134,7 +133,7 @@ TEST_CASE("model_page: kernel models, averages and models that say little have p
   Model bare;
   bare.method = "x";
   bare.tasks = {{"target", {}, 0, {}}};
-  CHECK(read_xml(model_page(bare, Diagnosis{}), {"meta"}).fault == "");
+  CHECK(read_xml(model_page(bare, std::nullopt), {"meta"}).fault == "");
 }
 
 TEST_CASE("model_page: the same model has the same bytes", "[report][model_page]") {
