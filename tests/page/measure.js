@@ -85,6 +85,7 @@ function look(frame) {
     scheme: frame.dataset.scheme,
     dark: view.matchMedia('(prefers-color-scheme: dark)').matches,
     title: page.title,
+    policy: page.querySelector('meta[http-equiv="Content-Security-Policy"]')?.content,
     overflow: page.documentElement.scrollWidth - view.innerWidth,
     headings: [...page.querySelectorAll('h1,h2,h3')].map((h) => Number(h.tagName[1])),
     sections: [...page.querySelectorAll('h2')].map((h) => h.textContent),

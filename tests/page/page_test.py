@@ -32,6 +32,7 @@ HOSTILE = [
     "\u202egnirts",
     "&lt;b&gt;",
 ]
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # no script runs, nothing is fetched
 faults = []
 
 
@@ -161,6 +162,7 @@ def judge(seen, figures, sections):
         check(condition, f"{seen['page']} at {seen['width']}, {seen['scheme']}: {what}")
 
     good(seen["title"] != "", "no title")
+    good(seen.get("policy") == POLICY, f"policy {seen.get('policy')}")
     good(seen["overflow"] <= 0, f"{seen['overflow']} pixels wider than the window")
     good(seen["figures"] >= figures, f"{seen['figures']} figures, expected {figures}")
     good(seen["empty"] == 0, f"{seen['empty']} figures that are not drawn")

@@ -32,7 +32,10 @@ Model transfer_model(const std::string& name) {
   report.shared_norm = 1.5;
   report.warnings = {name + " warns"};
   for (const TaskModel& task : model.tasks) {
-    TaskReport one{.name = task.name, .instances = 20, .angles = {10, 0}};
+    TaskReport one;
+    one.name = task.name;
+    one.instances = 20;
+    one.angles = {10, 0};
     for (int k = 0; k < 4; ++k) {
       one.bag_names.push_back(fmt::format("{}-{}", name, k));
       one.residual.push_back(0.1 * k - 0.2);
@@ -46,10 +49,15 @@ Model transfer_model(const std::string& name) {
 
 Diagnosis diagnosis_of(const std::string& name) {
   Diagnosis out;
-  out.tasks = {{.name = name + "s"}, {.name = name}};
-  out.transfers = {{.source = name + "s"}};
+  out.tasks.resize(2);
+  out.tasks[0].name = name + "s";
+  out.tasks[1].name = name;
+  out.transfers.resize(1);
+  out.transfers[0].source = name + "s";
   out.remarks = {name + " remark"};
-  ModelDiagnosis model{.method = "tl-llp", .task = name};
+  ModelDiagnosis model;
+  model.method = "tl-llp";
+  model.task = name;
   for (int k = 0; k < 3; ++k) {
     BagFit bag;
     bag.shares.bag = fmt::format("{}-{}", name, k);
@@ -102,7 +110,6 @@ TEST_CASE("model_page: kernel models, averages and models that say little have p
           "[report][model_page]") {
   Model kernel = transfer_model("n");
   kernel.expansion = Expansion{};
-  kernel.training.tasks[0].angles.clear();
   const std::string page = model_page(kernel, std::nullopt);
   CHECK(read_xml(page, {"meta"}).fault == "");
   CHECK(page.find("no weight for each feature") != std::string::npos);
@@ -110,8 +117,14 @@ TEST_CASE("model_page: kernel models, averages and models that say little have p
 
   Model average = transfer_model("n");
   average.training = {};
-  average.selection = Selection{.criterion = "miscount", .settings = 2, .best = "C=1"};
-  average.committee = Committee{.settings = {"C=1", "C=<2>"}, .setting = {0, 1, 1}, .share = {0.2, 0.5, 0.3}};
+  average.selection.emplace();
+  average.selection->criterion = "miscount";
+  average.selection->settings = 2;
+  average.selection->best = "C=1";
+  average.committee.emplace();
+  average.committee->settings = {"C=1", "C=<2>"};
+  average.committee->setting = {0, 1, 1};
+  average.committee->share = {0.2, 0.5, 0.3};
   const std::string averaged = model_page(average, std::nullopt);
   CHECK(read_xml(averaged, {"meta"}).fault == "");
   CHECK(averaged.find("C=&lt;2&gt;") < averaged.find("C=1</th>"));  // the heavier first
@@ -120,7 +133,7 @@ TEST_CASE("model_page: kernel models, averages and models that say little have p
   Model bare;
   bare.method = "x";
   bare.tasks = {{"target", {}, 0, {}}};
-  CHECK(read_xml(model_page(bare, Diagnosis{}), {"meta"}).fault == "");
+  CHECK(read_xml(model_page(bare, std::nullopt), {"meta"}).fault == "");
 }
 
 TEST_CASE("model_page: the same model has the same bytes", "[report][model_page]") {
