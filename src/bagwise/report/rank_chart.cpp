@@ -23,7 +23,7 @@ std::vector<std::pair<std::size_t, std::size_t>> joined_ranks(const std::vector<
 
 std::string svg(const RankChart& chart) {
   using namespace svg_marks;
-  constexpr double kNames = 170, kRow = 24, kLeft = kNames + 20, kRight = kWidth - kNames - 20;
+  constexpr double kNames = 210, kRow = 24, kLeft = kNames + 20, kRight = kWidth - kNames - 20;
   std::vector<RankedName> ranks;
   for (const RankedName& one : chart.ranks) {
     if (std::isfinite(one.rank)) ranks.push_back(one);
