@@ -56,6 +56,10 @@ function(bagwise_module name)
   target_link_libraries(bagwise_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   # Compiled with our flags, not linked to them: the installed package does not know of them.
   target_compile_options(bagwise_${name} PRIVATE $<TARGET_PROPERTY:bagwise_flags,INTERFACE_COMPILE_OPTIONS>)
+  if(BAGWISE_SANITIZE AND name STREQUAL "report")
+    # Files and pages: nothing that takes time, and much that takes long to optimise.
+    target_compile_options(bagwise_${name} PRIVATE -O0)
+  endif()
   bagwise_batches(bagwise_${name} ${sources})
   install(TARGETS bagwise_${name} EXPORT bagwise-targets)
 

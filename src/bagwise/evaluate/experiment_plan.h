@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -68,7 +69,11 @@ struct ExperimentKey {
   double noise = 0;
   std::uint64_t fold = 0;  // from 0
 
-  friend auto operator<=>(const ExperimentKey&, const ExperimentKey&) = default;
+  friend bool operator==(const ExperimentKey&, const ExperimentKey&) = default;
+  friend bool operator<(const ExperimentKey& a, const ExperimentKey& b) {
+    return std::tie(a.data, a.method, a.bag_size, a.noise, a.fold) <
+           std::tie(b.data, b.method, b.bag_size, b.noise, b.fold);
+  }
 };
 
 // All keys of a plan: data by data, within it by noise, bag size, fold and method.

@@ -40,7 +40,8 @@ void add_method_columns(ReportTable& table, const ExperimentScores& scores, cons
   const bool any_published = has_published(scores);
   for (std::size_t m = 0; m < scores.plan().methods.size(); ++m) {
     const std::string& name = scores.plan().methods[m].name;
-    ReportColumn column{.title = scores.title(m), .fields = {name + "_" + value, name + "_" + spread}};
+    ReportColumn column{.title = scores.title(m),
+                        .fields = {fmt::format("{}_{}", name, value), fmt::format("{}_{}", name, spread)}};
     if (any_published) {
       column.group = column.title;
       column.title = "here";
@@ -49,7 +50,8 @@ void add_method_columns(ReportTable& table, const ExperimentScores& scores, cons
     if (!has_published(scores, m)) continue;
     ReportColumn beside{.title = "publ.", .fields = {name + "_published"}, .group = column.group};
     beside.soft = true;
-    if (!published_spread.empty()) beside.fields.push_back(name + "_published_" + published_spread);
+    if (!published_spread.empty())
+      beside.fields.push_back(fmt::format("{}_published_{}", name, published_spread));
     table.columns.push_back(beside);
   }
 }

@@ -138,7 +138,8 @@ std::string svg(const PanelChart& chart) {
   std::string marks;
   for (std::size_t i = 0; i < chart.panels.size(); ++i) {
     const ChartPanel& panel = chart.panels[i];
-    const auto row = static_cast<double>(i / columns), column = static_cast<double>(i % columns);
+    const std::size_t above = i / columns;  // rows of panels
+    const auto row = static_cast<double>(above), column = static_cast<double>(i % columns);
     Frame frame{left + column * (width + kGap), top + row * each + kTitle, 0, 0};
     frame.right = frame.left + width;
     frame.bottom = frame.top + kPlot;

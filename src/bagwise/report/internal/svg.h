@@ -21,9 +21,9 @@ enum class Anchor { kStart, kMiddle, kEnd };
 inline constexpr double kWidth = 640;  // of every chart, in its own units
 inline constexpr double kFont = 13;    // size of its text
 
-std::string coordinate(double value);                     // two decimals, never "-0.00"
-double text_width(std::string_view text);                 // about how much room a text of kFont takes
-std::string fitted(std::string_view text, double width);  // cut to about that room, printable
+std::string coordinate(double value);                      // two decimals, never "-0.00"
+double text_width(std::string_view words);                 // about how much room a text of kFont takes
+std::string fitted(std::string_view words, double width);  // cut to about that room, printable
 
 // `kind`: classes of the style. `hint`: the tooltip; empty: none.
 std::string line(Place from, Place to, std::string_view kind);
