@@ -9,6 +9,7 @@
 #include "bagwise/core/hash.h"
 #include "bagwise/data/corpus/corpus_pairs.h"
 #include "bagwise/data/read_table.h"
+#include "bagwise/linalg/hash_places.h"
 
 namespace bagwise {
 namespace {
@@ -17,10 +18,7 @@ void add_to(Fnv1a& hash, const Dataset& data) {
   for (const std::string& name : data.feature_names) hash.add(name).add(std::uint64_t{name.size()});
   const RowsView rows = data.features.view();
   hash.add(std::uint64_t{data.rows()}).add(stored_values(rows));
-  if (const auto* sparse = std::get_if<CsrView>(&rows)) {  // where its values stand
-    for (const std::int64_t start : sparse->start) hash.add(static_cast<std::uint64_t>(start));
-    for (const std::int32_t column : sparse->index) hash.add(static_cast<std::uint64_t>(column));
-  }
+  add_places(hash, rows);
   for (const std::int8_t label : data.labels) hash.add(static_cast<std::uint64_t>(label + 1));
 }
 

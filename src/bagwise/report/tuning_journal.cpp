@@ -8,6 +8,7 @@
 
 #include "bagwise/core/hash.h"
 #include "bagwise/core/version.h"
+#include "bagwise/linalg/hash_places.h"
 #include "bagwise/report/internal/json_section.h"
 
 namespace bagwise {
@@ -77,10 +78,7 @@ std::string tuning_fingerprint(std::span<const TrainingTask> tasks, const TuneOp
     for (const std::uint32_t k : task.rows->bag_of_row) hash.add(std::uint64_t{k});
     const RowsView rows = task.rows->features.view();
     hash.add(stored_values(rows)).add(task.rows->bounds);
-    if (const auto* sparse = std::get_if<CsrView>(&rows)) {  // where its values stand
-      for (const std::int64_t start : sparse->start) hash.add(static_cast<std::uint64_t>(start));
-      for (const std::int32_t column : sparse->index) hash.add(static_cast<std::uint64_t>(column));
-    }
+    add_places(hash, rows);
   }
   hash.add(seed).add(options.folds).add(options.repeats);
   hash.add(static_cast<std::uint64_t>(options.criterion));
