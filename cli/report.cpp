@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-
 #include <filesystem>
 
 #include "bagwise/core/atomic_file.h"
@@ -80,7 +79,6 @@ Json summary_json(const ExperimentScores& scores, const std::vector<std::string>
   out["pairs"] = std::move(pairs);
   if (const auto& tests = scores.ranks.tests) {
     out["friedman"] = {{"chi_square", tests->friedman}, {"p", tests->friedman_p}};
-    // Where all cases agree F is infinite, which JSON does not have: null.
     // Where all cases rank alike there is no such value.
     if (std::isfinite(tests->iman_davenport))
       out["iman_davenport"] = {{"F", tests->iman_davenport}, {"p", tests->iman_davenport_p}};
