@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,22 +17,36 @@
 
 namespace bagwise {
 
-// Features by rows, dense or sparse.
+// Features by rows, dense or sparse; of their own, or somewhere else in memory.
 class Features {
  public:
   Features() = default;
   Features(DenseRows rows) : rows_(std::move(rows)) {}
   Features(Csr rows) : rows_(std::move(rows)) {}
 
+  // Rows that stay where they are. `keeper` holds on to them for as long as anyone has these features;
+  // without one they must outlive all copies. Sparse columns ascend within a row.
+  static Features in_place(const RowsView& rows, std::shared_ptr<const void> keeper = {}) {
+    Features out;
+    out.rows_ = InPlace{rows, std::move(keeper)};
+    return out;
+  }
+
   [[nodiscard]] RowsView view() const {
     return std::visit([](const auto& r) -> RowsView { return r.view(); }, rows_);
   }
   [[nodiscard]] std::size_t rows() const { return row_count(view()); }
   [[nodiscard]] std::size_t columns() const { return column_count(view()); }
-  [[nodiscard]] bool sparse() const { return std::holds_alternative<Csr>(rows_); }
+  [[nodiscard]] bool sparse() const { return std::holds_alternative<CsrView>(view()); }
 
  private:
-  std::variant<DenseRows, Csr> rows_;
+  struct InPlace {
+    RowsView rows;
+    std::shared_ptr<const void> keeper;
+
+    [[nodiscard]] RowsView view() const { return rows; }
+  };
+  std::variant<DenseRows, Csr, InPlace> rows_;
 };
 
 // The rows of the given numbers, in that order.
