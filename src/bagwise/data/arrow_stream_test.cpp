@@ -294,6 +294,15 @@ TEST_CASE("arrow_stream: the first null is an error with its row and column",
   }
 }
 
+TEST_CASE("arrow_stream: of two nulls in a row the first is named", "[data][arrow_stream][badargs]") {
+  ArrowTable table = one_column("g", {1, 2, 3});
+  table.batches[0].columns[0].validity = std::vector<std::uint8_t>{0b001};
+  table.batches[0].columns[0].null_count = 2;
+  table.fields.push_back({"g", "b", {}});
+  table.batches[0].columns.push_back(table.batches[0].columns[0]);
+  CHECK_THAT(fault_of(table), Catch::StartsWith("X: row 2: column 1 (a): is empty (null); "));
+}
+
 TEST_CASE("arrow_stream: a column of nulls and a null row are errors", "[data][arrow_stream][badargs]") {
   ArrowTable table = one_column("g", {1, 2, 3});
   table.fields[0].format = "n";
