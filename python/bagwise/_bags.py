@@ -1,0 +1,218 @@
+"""Bags and their proportions from what people have them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagwise import _core
+from bagwise._features import is_frame, is_series
+from bagwise._options import is_number, number_text
+
+# Bags: one integer or text per row, in any order. Proportions: a dict or a Series by bag, an array by sorted bag, or
+# a DataFrame with the columns of a proportions file.
+Bags = Any
+KnownShares = Any
+
+_MISSING_TYPES = ("NAType", "NaTType")
+
+
+@dataclass(frozen=True)
+class NumberedBags:
+    """The bag of each row as a number into the names."""
+
+    codes: NDArray[np.uint32]
+    values: list[Any]  # int or str, distinct
+
+    @property
+    def names(self) -> list[str]:
+        return [str(value) for value in self.values]
+
+
+def number_bags(bags: Bags, rows: int | None, what: str = "bags") -> NumberedBags:
+    """Numbers the bags of so many rows (None: of as many as there are); ValueError for what is no list of bags."""
+    values = _one_per_row(bags, rows, what)
+    if isinstance(values, list):
+        return _number_objects(values, what)
+    if not isinstance(values, np.ndarray):
+        return _number_categories(values, what)
+    kind = values.dtype.kind
+    if kind == "f":
+        values = _whole(values, what)
+    elif kind in "bi" or (kind == "u" and values.dtype.itemsize < 8):
+        values = values.astype(np.int64, copy=False)
+    elif kind not in "uOU":
+        raise TypeError(f"{what} are of type {values.dtype}; expected integers or text")
+    if values.dtype == np.int64:
+        codes, distinct = _core.number_integers(np.ascontiguousarray(values))
+        return NumberedBags(codes, distinct.tolist())
+    return _number_objects(values.tolist(), what)
+
+
+def _one_per_row(bags: Bags, rows: int | None, what: str) -> Any:
+    """An array in one dimension, a list, or a pandas Categorical."""
+    if bags is None:
+        raise ValueError(f"{what} are None; expected the bag of every row")
+    if isinstance(bags, (str, bytes, Mapping)) or not (isinstance(bags, Iterable) or hasattr(bags, "__array__")):
+        raise TypeError(f"{what} are of type {type(bags).__name__}; expected a list or an array, the bag of every row")
+    values = bags
+    if hasattr(bags, "cat") and hasattr(bags, "array"):
+        values = bags.array  # a Series of categories
+    elif hasattr(bags, "to_numpy"):
+        values = bags.to_numpy()
+    elif not (hasattr(bags, "categories") and hasattr(bags, "codes")):
+        # A list is not for numpy to unify: [1, "a"] would become text.
+        values = np.asarray(bags) if hasattr(bags, "__array__") else list(bags)
+    if not isinstance(values, list) and values.ndim != 1:
+        raise ValueError(f"{what} have the shape {values.shape}; expected one bag for each row, in one dimension")
+    if rows is not None and len(values) != rows:
+        raise ValueError(f"{what} have {len(values)} entries for {rows} rows; expected one for each row")
+    return values
+
+
+def _whole(values: NDArray[Any], what: str) -> NDArray[np.int64]:
+    bad = np.flatnonzero(~(np.isfinite(values) & (np.floor(values) == values)))
+    if bad.size:
+        raise _bag_fault(what, int(bad[0]), values[bad[0]])
+    return values.astype(np.int64)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in _MISSING_TYPES or (isinstance(value, Real) and value != value)
+
+
+def _bag_fault(what: str, row: int, value: Any) -> ValueError:
+    found = "missing" if _is_missing(value) else "empty" if value == "" else f"{value}"
+    return ValueError(f"{what}: row {row + 1}: the bag is {found}; expected an integer or text")
+
+
+def bag_value(value: Any) -> int | str | None:
+    """A bag as int or str; None where it is neither."""
+    if isinstance(value, (Integral, np.bool_)):
+        return int(value)
+    if isinstance(value, Real) and float(value).is_integer():
+        return int(value)
+    return str(value) if isinstance(value, str) and value else None
+
+
+def _number_objects(values: list[Any], what: str) -> NumberedBags:
+    try:
+        numbers: dict[Any, int] = {value: k for k, value in enumerate(dict.fromkeys(values))}
+    except TypeError:
+        bad = next(value for value in values if getattr(type(value), "__hash__", None) is None)
+        raise TypeError(f"{what} hold a value of type {type(bad).__name__}; expected integers or text") from None
+    row_of = lambda bag: next(row for row, value in enumerate(values) if value is bag)  # noqa: E731
+    distinct = _distinct(list(numbers), what, row_of)
+    codes = np.fromiter(map(numbers.__getitem__, values), np.uint32, len(values))
+    return NumberedBags(codes, distinct)
+
+
+def _distinct(found: list[Any], what: str, row_of: Any) -> list[int | str]:
+    """The bags as int or str, no two of one name."""
+    out: list[int | str] = []
+    seen: dict[str, int | str] = {}
+    for value in found:
+        bag = bag_value(value)
+        if bag is None:
+            if not (_is_missing(value) or isinstance(value, (Real, str))):
+                raise TypeError(f"{what} hold a value of type {type(value).__name__}; expected integers or text")
+            raise _bag_fault(what, row_of(value), value)
+        if seen.setdefault(str(bag), bag) != bag:
+            raise ValueError(f'{what}: the number {bag} and the text "{bag}" are both bags; expected one of the two')
+        out.append(bag)
+    return out
+
+
+def _number_categories(values: Any, what: str) -> NumberedBags:
+    codes = np.asarray(values.codes)
+    missing = np.flatnonzero(codes < 0)
+    if missing.size:
+        raise _bag_fault(what, int(missing[0]), None)
+    inner, used = _core.number_integers(codes.astype(np.int64))
+    found = [values.categories[k] for k in used.tolist()]
+    return NumberedBags(inner, _distinct(found, what, lambda value: int(np.flatnonzero(values == value)[0])))
+
+
+def make_proportions(known: KnownShares, bags: NumberedBags, what: str = "proportions") -> _core.Proportions:
+    """The known shares as a table of texts, which is what the compiled half checks."""
+    if known is None:
+        raise ValueError(f"{what} are None; expected the share of positives of every bag")
+    if is_frame(known):
+        return _from_frame(known, what)
+    if is_series(known):
+        pairs = list(zip(known.index.tolist(), known.tolist()))
+    elif isinstance(known, Mapping):
+        pairs = list(known.items())
+    else:
+        pairs = _by_sorted_bag(known, bags, what)
+    return _core.Proportions(what, ["bag", "proportion"], [[_key(bag, what), _share(share, bag, what)] for bag, share in pairs])
+
+
+def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> list[tuple[Any, Any]]:
+    if isinstance(known, (str, bytes)) or not (hasattr(known, "__array__") or isinstance(known, Iterable)):
+        raise TypeError(f"{what} are of type {type(known).__name__}; expected a dict, a Series, an array or a DataFrame")
+    shares = np.asarray(known if hasattr(known, "__array__") else list(known))
+    if shares.ndim != 1:
+        raise ValueError(f"{what} have the shape {shares.shape}; expected one share for each bag, in one dimension")
+    if len({type(value) for value in bags.values}) > 1:
+        raise ValueError(f"{what} by sorted bag need bags of one kind, but some are numbers and some are text; expected a dict")
+    if len(shares) != len(bags.values):
+        raise ValueError(
+            f"{what} have {len(shares)} values for {len(bags.values)} bags; expected one for each bag, in sorted order"
+        )
+    return list(zip(sorted(bags.values), shares.tolist()))
+
+
+def _key(bag: Any, what: str) -> str:
+    value = bag_value(bag)
+    if value is None:
+        raise ValueError(f"{what}: the bag {bag!r} is neither an integer nor text; expected one of the two")
+    return str(value)
+
+
+def _share(share: Any, bag: Any, what: str) -> str:
+    if _is_missing(share):
+        raise ValueError(f'{what}: the proportion of bag "{bag}" is missing; expected a number between 0 and 1')
+    if not is_number(share):
+        raise TypeError(
+            f'{what}: the proportion of bag "{bag}" is of type {type(share).__name__}; expected a number between 0 and 1'
+        )
+    return number_text(share)
+
+
+def _from_frame(frame: Any, what: str) -> _core.Proportions:
+    if "bag" not in frame.columns and frame.index.name == "bag":
+        frame = frame.reset_index()
+    header = [str(name) for name in frame.columns]
+    columns = []
+    for name, column in zip(header, (frame.iloc[:, j] for j in range(frame.shape[1]))):
+        cells = column.tolist()
+        columns.append([_key(cell, what) for cell in cells] if name == "bag" else [_cell(cell) for cell in cells])
+    return _core.Proportions(what, header, [list(record) for record in zip(*columns)])
+
+
+def _cell(value: Any) -> str:
+    if _is_missing(value):
+        return ""
+    return number_text(value) if is_number(value) else str(value)
+
+
+def read_bounds(delta: Any, rows: int, what: str = "delta") -> NDArray[np.float64] | None:
+    """The bound of every row's error; None: there is none."""
+    if delta is None:
+        return None
+    bounds = np.asarray(delta)
+    if bounds.dtype.kind not in "iuf":
+        raise TypeError(f"{what} is of type {bounds.dtype}; expected a number or one for each row")
+    bounds = np.full(rows, bounds, dtype=np.float64) if bounds.ndim == 0 else bounds.astype(np.float64)
+    if bounds.shape != (rows,):
+        raise ValueError(f"{what} has the shape {bounds.shape} for {rows} rows; expected a number or one for each row")
+    bad = np.flatnonzero(~(np.isfinite(bounds) & (bounds >= 0)))
+    if bad.size:
+        raise ValueError(f"{what}: row {bad[0] + 1}: {bounds[bad[0]]} is no bound; expected a finite number >= 0")
+    return bounds

@@ -1,0 +1,45 @@
+"""Models from files, whatever their method."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from bagwise import _core
+from bagwise._base import Estimator
+from bagwise._estimators import ESTIMATORS
+
+
+def load(path: str | os.PathLike[str]) -> Estimator:
+    """Read a model file: of `save`, or of the command line.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator
+        A fitted one of the class that fits the model's method, with the parameters it was trained with. An average
+        over several methods is of the class of the best one.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from bagwise import InvCal, load
+    >>> model = InvCal(C=2).fit([[0.0], [1.0], [0.4]], [1, 2, 3], {1: 0, 2: 1, 3: 0.5})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(os.path.join(folder, "model.json"))
+    ...     again = load(os.path.join(folder, "model.json"))
+    >>> again.C, bool((again.coef_ == model.coef_).all())
+    (2.0, True)
+    """
+    name = os.fspath(path)
+    model = _core.Model.load(name)
+    method = model.method
+    if method == "auto":  # an average over methods: its options are those of the best setting
+        method = json.loads(model.text())["selection"]["best"].split()[0]
+    if method not in ESTIMATORS:
+        raise ValueError(f'{name}: there is no method "{method}" in this version of bagwise')
+    return ESTIMATORS[method]._of_model(model)

@@ -1,0 +1,280 @@
+"""The options of the methods as parameters of the estimators: one list, that of the compiled half, feeds them all."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from bagwise import _core
+
+_RENAMED = {"lambda": "lam", "lambda-source": "lam_source"}  # lambda is a keyword of Python
+
+
+@dataclass(frozen=True)
+class Option:
+    """One parameter: an option of a method, or one that all estimators have."""
+
+    name: str  # of the command line
+    help: str
+    type: str  # "number", "numbers", "integer", "flag", "choice", or "other" for those of all estimators
+    rule: str
+    choices: tuple[str, ...]
+    default: Any
+
+    @property
+    def parameter(self) -> str:
+        """Its name in Python."""
+        return _RENAMED.get(self.name, self.name.replace("-", "_"))
+
+    @property
+    def expected(self) -> str:
+        """What a value may be, in words."""
+        if self.type == "choice":
+            return "one of " + ", ".join(f'"{choice}"' for choice in self.choices)
+        kind = {
+            "number": "a number",
+            "numbers": "a number or a list of numbers, one per source",
+            "integer": "a whole number",
+            "flag": "True or False",
+        }[self.type]
+        return f"{kind} {self.rule}".rstrip() + (" or None" if self.default is None else "")
+
+    def text(self, value: Any) -> str:
+        """The value as the command line has it; TypeError where it is of another type."""
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
+        if value is None and self.default is None:
+            return "auto"
+        found = _text_of(self.type, value)
+        if found is None:
+            raise TypeError(f"{self.parameter} = {value!r} is of type {type(value).__name__}; expected {self.expected}")
+        return found
+
+    def chosen(self, value: Any) -> str:
+        """The value of a choice; ValueError where it is none of them."""
+        if self.text(value) not in self.choices:
+            raise ValueError(f'{self.parameter}: "{value}" is not one of {", ".join(self.choices)}')
+        return str(value)
+
+    def value(self, text: str) -> Any:
+        """What `text` makes: the inverse of text()."""
+        if text == "auto":
+            return None
+        if self.type == "number":
+            return float(text)
+        if self.type == "numbers":
+            numbers = [float(part) for part in text.split(",")]
+            return numbers[0] if len(numbers) == 1 else numbers
+        if self.type == "integer":
+            return int(text)
+        return text == "true" if self.type == "flag" else text
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and its options."""
+
+    name: str
+    summary: str
+    uses_sources: bool
+    options: tuple[Option, ...]
+
+    def option(self, parameter: str) -> Option | None:
+        """That with this name in Python."""
+        return next((option for option in self.options if option.parameter == parameter), None)
+
+
+def number_text(value: Real) -> str:
+    """A number that reads back to the same bits, written as the command line writes it."""
+    return str(int(value)) if isinstance(value, Integral) else repr(float(value)).removesuffix(".0")
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a single real number; truth values are none."""
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _text_of(kind: str, value: Any) -> str | None:
+    """None where the value is not of this kind."""
+    if kind == "numbers" and isinstance(value, (list, tuple, np.ndarray)):
+        parts = [number_text(part) for part in value if is_number(part)]
+        return ",".join(parts) if parts and len(parts) == len(value) else None
+    if kind in ("number", "numbers"):
+        return number_text(value) if is_number(value) else None
+    if kind == "integer":
+        return str(int(value)) if is_number(value) and isinstance(value, Integral) else None
+    if kind == "flag":
+        return ("true" if value else "false") if isinstance(value, (bool, np.bool_)) else None
+    return str(value) if isinstance(value, str) else None
+
+
+CALIBRATE = Option(
+    name="calibrate",
+    help="probabilities as the method has them, or by a sigmoid refitted on the bags' likelihood",
+    type="choice",
+    rule="none|bags",
+    choices=("none", "bags"),
+    default="none",
+)
+
+
+def _of_all(name: str, help: str, default: Any) -> Option:
+    return Option(name, help, "other", "", (), default)
+
+
+COMMON = (
+    CALIBRATE,
+    _of_all(
+        "random-state",
+        "where the random numbers start: the same number gives the same bits; None, a RandomState or a Generator: "
+        "drawn from it at each fit",
+        1,
+    ),
+    _of_all(
+        "n-jobs",
+        "how many threads to use; None and -1: one per core; the results are the same bits whatever their number",
+        None,
+    ),
+    _of_all("verbose", "whether to show progress on stderr", False),
+)
+
+
+def _read(method: dict[str, Any]) -> Method:
+    options = tuple(
+        Option(o["name"], o["help"], o["type"], o["rule"], tuple(o["choices"]), o["default"]) for o in method["options"]
+    )
+    return Method(method["name"], method["summary"], method["uses_sources"], options)
+
+
+METHODS = {method["name"]: _read(method) for method in _core.methods()}
+
+
+def parameters_of(method: Method) -> tuple[Option, ...]:
+    """All parameters of the method's estimator, in their order."""
+    return method.options + COMMON
+
+
+def signature_of(method: Method) -> inspect.Signature:
+    """That of the estimator's constructor."""
+    kinds = inspect.Parameter
+    return inspect.Signature(
+        [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
+        + [kinds(o.parameter, kinds.KEYWORD_ONLY, default=o.default) for o in parameters_of(method)]
+    )
+
+
+_TYPES = {"number": "float", "numbers": "float or list of float", "integer": "int", "flag": "bool"}
+_COMMON_TYPES = {"random-state": "int, RandomState, Generator or None", "n-jobs": "int or None", "verbose": "bool"}
+
+
+def _documented(option: Option) -> str:
+    kind = _TYPES.get(option.type) or _COMMON_TYPES.get(option.name)
+    if kind is None:
+        kind = "{" + ", ".join(f'"{choice}"' for choice in option.choices) + "}"
+    if option.default is None and "None" not in kind:
+        kind += " or None"
+    text = option.help.replace("auto: ", "None: ")
+    for choice in option.choices:
+        text = re.sub(rf"\b{re.escape(choice)}(?=: |'s)", f'"{choice}"', text)
+    if option.rule and option.type != "choice":
+        text += f" ({option.rule})"
+    lines = textwrap.wrap(text[0].upper() + text[1:] + ".", 110)
+    default = f'"{option.default}"' if isinstance(option.default, str) else option.default
+    return f"{option.parameter} : {kind}, default={default}\n" + textwrap.indent("\n".join(lines), "    ")
+
+
+def parameters_section(method: Method) -> str:
+    """The section Parameters of the estimator's docstring."""
+    return "Parameters\n----------\n" + "\n".join(_documented(option) for option in parameters_of(method))
+
+
+def given_texts(method: Method, parameters: dict[str, Any]) -> dict[str, str]:
+    """The options that are not at their default, as texts by the command line's names."""
+    out = {}
+    for option in method.options:
+        text = option.text(parameters[option.parameter])
+        if text != option.text(option.default):
+            out[option.name] = text
+    return out
+
+
+# What the command line calls otherwise than Python does. Names of options stand at the beginning of a message.
+_FLAGS = {"--align-features": "align_features=True", "--allow-leak": "allow_leak=True"}
+
+
+def in_python(message: str) -> str:
+    """A message of the compiled half with names as they are in Python."""
+    for flag, argument in _FLAGS.items():
+        message = message.replace(flag, argument)
+    for method in METHODS.values():
+        for option in method.options:
+            if option.parameter == option.name:
+                continue
+            if message.startswith((f"{option.name} = ", f"{option.name}: ")):
+                return message.replace(option.name, option.parameter)
+    return message
+
+
+@contextmanager
+def python_names() -> Iterator[None]:
+    """Errors from within speak of parameters by their names in Python."""
+    try:
+        yield
+    except ValueError as error:
+        message = in_python(str(error))
+        if message == str(error):
+            raise
+        raise type(error)(message) from None
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """An argument that counts; TypeError where it is no whole number, ValueError where it is too small."""
+    if not isinstance(value, Integral) or not is_number(value):
+        raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected a whole number >= {least}")
+    if value < least:
+        raise ValueError(f"{name} = {value} breaks {name} >= {least}")
+    return int(value)
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed a parameter random_state stands for."""
+    if isinstance(random_state, Integral) and is_number(random_state):
+        if not 0 <= int(random_state) < 2**64:
+            raise ValueError(f"random_state = {random_state} is no seed; expected a whole number from 0 to 2**64 - 1")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if random_state is None:
+        return int(np.random.mtrand._rand.randint(2**32, dtype=np.uint64))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**32, dtype=np.uint64))
+    raise TypeError(
+        f"random_state = {random_state!r} is of type {type(random_state).__name__}; "
+        "expected a whole number, a RandomState, a Generator or None"
+    )
+
+
+def threads_of(n_jobs: Any) -> int:
+    """How many threads a parameter n_jobs stands for; 0: one per core."""
+    if n_jobs is None:
+        return 0
+    if not isinstance(n_jobs, Integral) or not is_number(n_jobs):
+        raise TypeError(f"n_jobs = {n_jobs!r} is of type {type(n_jobs).__name__}; expected a whole number or None")
+    if n_jobs == 0:
+        raise ValueError("n_jobs = 0 is no number of threads; expected at least 1, or -1 for all cores")
+    if int(n_jobs) > 0:
+        return int(n_jobs)
+    return 0 if n_jobs == -1 else max(1, _cores() + 1 + int(n_jobs))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
