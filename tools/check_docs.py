@@ -4,19 +4,25 @@
 usage: tools/check_docs.py --static                 links and change notes: needs nothing built
        tools/check_docs.py --prefix DIR [FILE...]   the blocks, against an installed bagwise
        tools/check_docs.py --prefix DIR --update [FILE...]   and rewrites shown output that is no longer true
+       ... --python DIR                             where the Python package is, if not in build/check/python
 
 Blocks, by the words after the opening fence:
   sh            run by bash -eu in order, all blocks of a document in one temporary folder; `bagwise` is in PATH.
                 Lines that call scripts/ or git are left out: they are run elsewhere.
   sh exit=N     the same, and the block must end with status N
   sh norun      not run
-  text output   what the sh block before must have printed; "..." stands for anything, alone on a line for any
+  python        run by /usr/bin/python3, all blocks of a document in one session, in the folder of its sh blocks and in
+                order with them; `import bagwise` finds the package, and that there is none is a fault
+  python raises the same, and the block must end with an exception, whose last line counts as printed
+  python norun  not run
+  text output   what the block before must have printed; "..." stands for anything, alone on a line for any
                 number of lines; decimals may differ by 1 %, as the last bits depend on the machine
   cpp           compiled against the installed package and run, if it has a main
 Every block that is run or compared is one check. Ends with "N passed, N failed"; exit status 1 if any failed.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -24,6 +30,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -35,6 +42,36 @@ project(block LANGUAGES CXX)
 find_package(bagwise REQUIRED)
 add_executable(block block.cpp)
 target_link_libraries(block bagwise::bagwise)
+"""
+PYTHON = "/usr/bin/python3"
+# What runs the Python blocks of a document: takes one block a line, as JSON, and answers with one line. What is printed
+# goes to files meanwhile, by whatever way; the lines of a block are those of the document, as its tracebacks show them.
+SESSION = """
+import json, os, sys, tempfile, traceback
+answers = os.fdopen(os.dup(1), "w")
+files = [tempfile.TemporaryFile() for _ in range(2)]
+for number, file in enumerate(files, 1):
+    os.dup2(file.fileno(), number)
+def kept(file):
+    file.seek(0)
+    text = file.read().decode("utf-8", "replace")
+    file.seek(0)
+    file.truncate()
+    return text
+names = {"__name__": "__main__"}
+for request in sys.stdin:
+    block = json.loads(request)
+    raised = trace = None
+    try:
+        exec(compile("\\n" * block["line"] + block["text"], block["path"], "exec"), names)
+    except BaseException as error:
+        raised = traceback.format_exception_only(type(error), error)[-1]
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__.tb_next))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    answer = {"printed": kept(files[0]), "said": kept(files[1]), "raised": raised, "trace": trace}
+    answers.write(json.dumps(answer) + "\\n")
+    answers.flush()
 """
 
 
@@ -200,16 +237,50 @@ def output_matches(expected, actual):
     return all(abs(float(found) - shown) <= 0.01 * abs(shown) for found, shown in zip(match.groups(), numbers))
 
 
+class Session:
+    """One Python for all blocks of a document, started with the first of them."""
+
+    def __init__(self, path, folder, environment):
+        self.path, self.folder, self.environment = path, folder, environment
+        self.process = None
+
+    def run(self, block):
+        """What SESSION answers, or None where the interpreter ended or was ended."""
+        if self.process is None:
+            self.process = subprocess.Popen([PYTHON, "-B", "-c", SESSION], cwd=self.folder, env=self.environment, text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        limit = threading.Timer(TIME_LIMIT_SECONDS, self.process.kill)
+        limit.start()
+        try:
+            self.process.stdin.write(json.dumps({"path": str(self.path), "line": block.line, "text": block.text}) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        limit.cancel()
+        return json.loads(answer) if answer else None
+
+    def close(self):
+        if self.process is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+            self.process.stdout.close()
+            self.process.wait()
+
+
 class Runner:
     """Runs the blocks of documents and counts."""
 
-    def __init__(self, prefix, update=False):
+    def __init__(self, prefix, update=False, python=None):
         self.prefix = Path(prefix).resolve() if prefix else None
+        self.python = Path(python).resolve() if python else None
         self.update = update
         self.passed = self.failed = 0
-        self.environment = dict(os.environ)
+        self.environment = dict(os.environ, MPLBACKEND="Agg")
         if self.prefix:
             self.environment["PATH"] = f"{self.prefix / 'bin'}:{os.environ['PATH']}"
+        if self.python:
+            self.environment["PYTHONPATH"] = str(self.python)
 
     def count(self, where, fault):
         if fault:
@@ -249,11 +320,27 @@ class Runner:
                 return f"{command[0]} ended with {status}\n{out}{err}", ""
         return None, out
 
+    def session(self, block, session):
+        """Runs a Python block; the fault or None, and what it printed."""
+        if self.python is None or not (self.python / "bagwise").is_dir():
+            return f"there is no Python package bagwise in {self.python}; build it, or say --python DIR", None
+        answer = session.run(block)
+        if answer is None:
+            return f"the interpreter ended within this block, or was ended after {TIME_LIMIT_SECONDS} s", None
+        if "raises" in block.words:
+            if answer["raised"] is None:
+                return "ended without an exception, which was expected", answer["printed"]
+            return None, answer["printed"] + answer["raised"]
+        if answer["raised"] is not None:
+            return "\n" + answer["trace"] + answer["printed"] + answer["said"], answer["printed"]
+        return None, answer["printed"]
+
     def document(self, path, root):
         name = path.relative_to(root)
         printed = None
         rewritten = []  # (block, what it should show)
-        with tempfile.TemporaryDirectory(prefix="check_docs.") as folder:
+        with tempfile.TemporaryDirectory(prefix="check_docs.") as folder, \
+                contextlib.closing(Session(path, folder, self.environment)) as session:
             for block in blocks(path.read_text(encoding="utf-8")):
                 where = f"{name}:{block.line}"
                 if block.language == "unclosed":
@@ -262,6 +349,11 @@ class Runner:
                     printed = None
                     if "norun" not in block.words and runnable(block.text).strip():
                         fault, printed = self.shell(block, folder)
+                        self.count(where, fault)
+                elif block.language in ("python", "py"):
+                    printed = None
+                    if "norun" not in block.words:
+                        fault, printed = self.session(block, session)
                         self.count(where, fault)
                 elif block.words[:2] == ["text", "output"]:
                     if printed is None:
@@ -305,12 +397,13 @@ def main():
     parser = argparse.ArgumentParser(description="run the documentation's code blocks, check its links")
     parser.add_argument("--static", action="store_true", help="only what needs no build")
     parser.add_argument("--prefix", help="where bagwise is installed")
+    parser.add_argument("--python", default=ROOT / "build/check/python", help="where the Python package is")
     parser.add_argument("--update", action="store_true", help="rewrite shown output that is no longer true")
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args()
     if not options.static and not options.prefix:
         parser.error("--static or --prefix DIR is needed")
-    runner = Runner(options.prefix, options.update)
+    runner = Runner(options.prefix, options.update, options.python)
     if options.static:
         runner.static(ROOT)
     else:

@@ -24,7 +24,8 @@ class Documents(unittest.TestCase):
 
     def run_blocks(self, text):
         """(passed, failed, what was said) for a document's blocks."""
-        runner = check_docs.Runner(None)
+        (self.root / "python/bagwise").mkdir(parents=True, exist_ok=True)
+        runner = check_docs.Runner(None, python=self.root / "python")
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             runner.document(self.write("d.md", text), self.root)
@@ -87,6 +88,72 @@ class Blocks(Documents):
 
     def test_an_unclosed_block_is_a_fault(self):
         self.assertEqual(self.run_blocks("```sh\ntrue\n")[:2], (0, 1))
+
+
+class PythonBlocks(Documents):
+    def test_blocks_of_a_document_share_a_session_and_the_folder_of_the_shell(self):
+        self.assertEqual(self.run_blocks("```sh\necho 1 > f\n```\n```python\nx = int(open('f').read())\n```\n"
+                                         "```py\nopen('g', 'w').write(str(x + 1))\n```\n```sh\ntest $(cat g) = 2\n```\n")[:2],
+                         (4, 0))
+
+    def test_documents_do_not_share_a_session(self):
+        self.assertEqual(self.run_blocks("```python\nx = 1\n```\n")[:2], (1, 0))
+        self.assertEqual(self.run_blocks("```python\nx\n```\n")[:2], (0, 1))
+
+    def test_shown_output_is_that_of_the_block_before(self):
+        block = "```python\nimport os\nprint('a')\nos.system('echo b')\n```\n```text output\n%s\n```\n"
+        text = block.replace("print('a')", "print('a', flush=True)")
+        self.assertEqual(self.run_blocks(text % "a\nb")[:2], (2, 0))
+        self.assertEqual(self.run_blocks(text % "a")[:2], (1, 1))
+        self.assertEqual(self.run_blocks("```python\nprint(0.8349)\n```\n```text output\n0.831\n```\n")[:2], (2, 0))
+        two = "```python\nprint(1)\n```\n```python\nprint(2)\n```\n```text output\n2\n```\n"
+        self.assertEqual(self.run_blocks(two)[:2], (3, 0))
+
+    def test_what_goes_to_stderr_is_not_shown(self):
+        text = "```python\nimport warnings\nwarnings.warn('oh')\nprint(1)\n```\n```text output\n1\n```\n"
+        self.assertEqual(self.run_blocks(text)[:2], (2, 0))
+
+    def test_an_exception_is_a_fault_with_the_line_of_the_document(self):
+        passed, failed, said = self.run_blocks("a\n\n```python\nx = 1\nx / 0\n```\n```python\nprint(x)\n```\n")
+        self.assertEqual((passed, failed), (1, 1))  # the session goes on
+        self.assertIn("d.md:3: ", said)
+        self.assertIn('d.md", line 5', said)
+        self.assertIn("x / 0", said)
+        self.assertIn("ZeroDivisionError", said)
+
+    def test_a_fault_of_grammar_is_one_too(self):
+        self.assertIn('d.md", line 2', self.run_blocks("```python\nx = = 1\n```\n")[2])
+
+    def test_an_expected_exception_must_happen_and_can_be_shown(self):
+        text = "```python raises\nprint(1)\n%s\n```\n```text output\n1\nValueError: no\n```\n"
+        self.assertEqual(self.run_blocks(text % "raise ValueError('no')")[:2], (2, 0))
+        self.assertEqual(self.run_blocks(text % "pass")[:2], (0, 2))
+
+    def test_norun_is_left_alone(self):
+        self.assertEqual(self.run_blocks("```python norun\nx\n```\n")[:2], (0, 0))
+
+    def test_an_interpreter_that_ends_is_a_fault(self):
+        passed, failed, said = self.run_blocks("```python\nimport os\nos._exit(0)\n```\n```python\n1\n```\n")
+        self.assertEqual((passed, failed), (0, 2))
+        self.assertIn("d.md:1: the interpreter ended within this block", said)
+
+    def test_a_block_without_end_is_a_fault(self):
+        self.addCleanup(setattr, check_docs, "TIME_LIMIT_SECONDS", check_docs.TIME_LIMIT_SECONDS)
+        check_docs.TIME_LIMIT_SECONDS = 0.5
+        self.assertEqual(self.run_blocks("```python\nimport time\ntime.sleep(60)\n```\n")[:2], (0, 1))
+
+    def test_a_package_that_is_not_there_is_a_fault(self):
+        said = io.StringIO()
+        runner = check_docs.Runner(None, python=self.root / "nowhere")
+        with contextlib.redirect_stdout(said):
+            runner.document(self.write("d.md", "```python\n1\n```\n"), self.root)
+        self.assertEqual((runner.passed, runner.failed), (0, 1))
+        self.assertIn("there is no Python package bagwise in", said.getvalue())
+
+    def test_the_package_is_found(self):
+        self.write("python/bagwise/__init__.py", "x = 7\n")
+        self.assertEqual(self.run_blocks("```python\nimport bagwise\nprint(bagwise.x)\n```\n```text output\n7\n```\n")[:2],
+                         (2, 0))
 
 
 class Links(Documents):

@@ -152,7 +152,7 @@ def tune(
     folds: int,
     repeats: int,
     criterion: str,
-    combine: str,
+    combine: str | None,  # None: average, or best where a setting has a kernel
     search: str,
     tau: float,
     seed: int,
@@ -161,7 +161,8 @@ def tune(
     watch: Watch | None,
 ) -> tuple[Model, dict[str, Any]]:
     """Each arm: a method, whether to start from its default grid (else from its defaults alone), and the values of
-    options as texts. The dict is what `bagwise tune --json` prints, `table` in the order of the grid."""
+    options as texts. The dict is what `bagwise tune --json` prints, `table` in the order of the grid, and `best`, the number
+    of the best setting in it."""
 
 def diagnose(
     tasks: Sequence[Task],

@@ -1,0 +1,393 @@
+"""Pictures of what was learnt: shares of bags, transfer between tasks, a search along one parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bagwise import _core
+from bagwise._bags import Bags, KnownShares, make_proportions, number_bags
+from bagwise._base import Classifier
+from bagwise._features import Features, read_features
+from bagwise._options import whole_number
+from bagwise._selection import BagGridSearchCV
+
+# A matplotlib Axes; matplotlib is loaded by a call, not by `import bagwise`.
+Axes = Any
+
+_MOST_EXACT_ROWS = 200  # of a bag: beyond that the normal distribution is near enough
+_MOST_NAMED_BAGS = 8
+_MOST_STYLES = 6
+_INK, _PALE, _COLOURS = "0.1", "0.65", ("#0b0b0b", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#7a5c00")
+_MARKERS, _DASHES = ("s", "D", "^", "v", "P", "X"), ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+
+
+def plot_proportions(
+    estimator: Classifier,
+    X: Features,
+    bags: Bags,
+    proportions: KnownShares,
+    *,
+    task: str | int = "target",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the known share of each bag against the predicted one.
+
+    The predicted share is the mean probability of the bag's rows. Its bar holds 95 % of the shares that independent rows
+    of these probabilities give: a bag whose bar does not meet the diagonal is further from it than chance explains. Bags
+    that do not fit even though many were looked at (Holm's rule, 5 %) are marked, the worst by name.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or BagGridSearchCV
+        Whose predictions.
+    X, bags, proportions
+        Rows in bags, as `fit` takes them: those of the fit, or better some that it has not seen.
+    task : str or int, default="target"
+        Whose plane: "target", "source", "source-2", ... or a number from 1, the target last.
+    ax : matplotlib Axes or None, default=None
+        Where to draw. None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from bagwise import InvCal, make_transfer_bags, plot_proportions
+    >>> data = make_transfer_bags(target_rows=320, features=20)
+    >>> ax = plot_proportions(InvCal().fit(*data.target), *data.target)
+    >>> ax.get_xlabel()
+    'known share of positives'
+    """
+    _check_estimator(estimator)
+    positive = estimator.predict_proba(X, task=task)[:, 1]
+    numbered = number_bags(bags, len(positive))
+    rows = _core.Rows.dense(np.ascontiguousarray(positive)[:, np.newaxis], ["probability"])
+    known = _core.Task("target", rows, numbered.codes, numbered.names, make_proportions(proportions, numbered))
+    share, low, high, surprise = _predicted_shares(positive, known)
+    fits = _holm(surprise) > 0.05
+    error = float(np.mean(np.abs(share - known.proportions)))
+
+    ax = _new_axes(ax, (5.2, 5.0))
+    ax.plot([0, 1], [0, 1], color=_PALE, linewidth=1, linestyle="--", zorder=1, label="predicted = known")
+    area = 12 + 48 * known.bag_sizes / known.bag_sizes.max()
+    groups = ((fits, _INK, "o", "white", "bag, with 95 % of chance"), (~fits, _COLOURS[1], "X", _COLOURS[1], "bag that does not fit"))
+    for group, colour, marker, fill, label in groups:
+        if not group.any():
+            continue
+        x, y = known.proportions[group], share[group]
+        bars = np.vstack([y - low[group], high[group] - y]).clip(min=0)
+        dense = len(share) > 100 and marker == "o"
+        ax.errorbar(x, y, bars, fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.25 if dense else 0.7, zorder=2)
+        ax.scatter(x, y, area[group], marker=marker, facecolor=fill, edgecolor=colour, linewidth=0.9, zorder=3,
+                   label=f"{label} ({group.sum()})")  # fmt: skip
+    for k in np.argsort(surprise, kind="stable")[: min(_MOST_NAMED_BAGS, int((~fits).sum()))]:
+        left = known.proportions[k] < 0.75
+        ax.annotate(known.bag_names[k], (known.proportions[k], share[k]), (7 if left else -7, 0), textcoords="offset points",
+                    ha="left" if left else "right", va="center", fontsize="small")  # fmt: skip
+    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="known share of positives", ylabel="predicted share of positives")
+    ax.set_aspect("equal")
+    named = "" if str(task) == "target" else f" of {task}"
+    ax.set_title(f"Shares of {len(share)} bags{named}: mean error {error:.3f}")
+    ax.legend(loc="upper left", fontsize="small", frameon=False)
+    return ax
+
+
+def plot_transfer(estimator: Classifier, X: Features | None = None, *, ax: Axes | None = None, top: int = 12) -> Axes:
+    """Draw how the target's plane stands to those of its sources, feature by feature.
+
+    The features that weigh most in any task, the heaviest on top: the weight in the target, in every source and, where
+    the method has one, in the part that all tasks share. Marks close together: the feature means the same everywhere. A
+    long line: the target differs. Marks on two sides of zero: it means the opposite.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or BagGridSearchCV
+        One with a source; of linear models only.
+    X : array, sparse matrix, DataFrame or Arrow stream of shape (n_rows, n_features), or None
+        Rows to measure the spread of features by: weights are then those of one standard deviation, and features in
+        different units can be compared. None: weights of raw values.
+    ax : matplotlib Axes or None, default=None
+        Where to draw. None: a new figure.
+    top : int, default=12
+        How many features.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from bagwise import TLLLP, make_transfer_bags, plot_transfer
+    >>> data = make_transfer_bags(target_rows=320, source_rows=640, features=20)
+    >>> ax = plot_transfer(TLLLP().fit(*data.target, source=data.source), top=5)
+    >>> len(ax.get_yticks())
+    5
+    """
+    _check_estimator(estimator)
+    model = estimator.model_
+    if len(model.tasks) < 2:
+        raise ValueError(
+            f"this {type(estimator).__name__} was fitted without a source; expected one fitted with source=(X, bags, proportions)"
+        )
+    if not model.linear:
+        raise ValueError("a kernel model has no weight for each feature; expected a linear one (kernel='linear')")
+    spread = np.ones(len(model.features)) if X is None else _spread(X, len(model.features))
+    weights = np.array([model.plane(t)[0] for t in range(len(model.tasks))]) * spread
+    shared = model.shared_weights()
+    heaviest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[: whole_number("top", top, 1)]
+    names = [model.features[j] for j in heaviest]
+    places = np.arange(len(heaviest))
+
+    ax = _new_axes(ax, (6.4, 1.6 + 0.3 * len(heaviest)))
+    ax.axvline(0, color=_PALE, linewidth=1, zorder=1)
+    chosen = weights[:, heaviest]
+    ax.hlines(places, chosen.min(axis=0), chosen.max(axis=0), color=_PALE, linewidth=1.5, zorder=1)
+    for t, task in enumerate(model.tasks[:-1]):
+        ax.plot(chosen[t], places, linestyle="none", marker=_MARKERS[t % len(_MARKERS)], markersize=6,
+                markerfacecolor="white", markeredgecolor=_COLOURS[1 + t % (len(_COLOURS) - 1)], label=task)  # fmt: skip
+    if shared is not None and len(shared) == len(spread):
+        ax.plot((shared * spread)[heaviest], places, linestyle="none", marker="|", markersize=11, markeredgewidth=1.5,
+                color="0.35", label="part that all share")  # fmt: skip
+    ax.plot(chosen[-1], places, linestyle="none", marker="o", markersize=7, color=_INK, label=model.tasks[-1])
+    ax.set_yticks(places, [_shortened(name) for name in names])
+    ax.set_ylim(len(heaviest) - 0.4, -0.6)
+    ax.set_xlabel("weight" + (" on raw values" if X is None else " of one standard deviation"))
+    ax.set_title("\n".join(["Weights in target and source", *_relation(model)]), fontsize="medium")
+    ax.grid(axis="x", color="0.92")
+    ax.set_axisbelow(True)
+    ax.legend(loc="best", fontsize="small", frameon=True, framealpha=0.9, edgecolor="none")
+    return ax
+
+
+def plot_path(search: BagGridSearchCV, *, param: str = "C", ax: Axes | None = None) -> Axes:
+    """Draw what a search found along one parameter.
+
+    The criterion on held-out bags (lower is better) by the values of the parameter, a line for each combination of the
+    others. The best combinations have a style of their own, the rest are pale. The best setting is marked. Where halving
+    dropped a setting it is not comparable and is left out.
+
+    Parameters
+    ----------
+    search : fitted BagGridSearchCV
+        The search.
+    param : str, default="C"
+        The parameter on the horizontal axis.
+    ax : matplotlib Axes or None, default=None
+        Where to draw. None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from bagwise import BagGridSearchCV, InvCal, make_transfer_bags, plot_path
+    >>> data = make_transfer_bags(target_rows=320, features=20)
+    >>> search = BagGridSearchCV(InvCal(), {"C": [0.1, 1, 10], "epsilon": [0, 0.1]}).fit(*data.target)
+    >>> ax = plot_path(search)
+    >>> ax.get_xlabel()
+    'C'
+    """
+    if not isinstance(search, BagGridSearchCV):
+        raise TypeError(f"search is of type {type(search).__name__}; expected a fitted BagGridSearchCV")
+    check_is_fitted(search, "cv_results_")
+    results = search.cv_results_
+    settings = [dict(params, method=method) for params, method in zip(results["params"], results["method"])]
+    value = -np.asarray(results["mean_test_score"], dtype=np.float64)
+    whole = np.asarray(results["n_folds"]) == np.max(results["n_folds"])
+    names = list(dict.fromkeys(name for one in settings for name in one))
+    varying = [name for name in names if len({_text(one.get(name, _ABSENT)) for one in settings}) > 1]
+    if param not in names or param == "method":
+        raise ValueError(f"no setting of the search names the parameter {param!r}; those that vary are {', '.join(varying) or 'none'}")
+    others = [name for name in varying if name != param]
+
+    lines: dict[str, list[int]] = {}
+    for k, one in enumerate(settings):
+        if whole[k] and param in one:
+            label = ", ".join(_item(name, one[name]) for name in others if name in one)
+            lines.setdefault(label, []).append(k)
+    if not lines:
+        raise ValueError(f"no setting with the parameter {param!r} was tried on all folds")
+    axis = _Axis([settings[k][param] for ks in lines.values() for k in ks])
+    ranked = sorted(lines.items(), key=lambda item: (search.best_index_ not in item[1], value[item[1]].min()))
+
+    ax = _new_axes(ax, (6.4, 4.4))
+    for rank, (label, ks) in reversed(list(enumerate(ranked))):
+        ks = sorted(ks, key=lambda k: axis.place(settings[k][param]))
+        at = [axis.place(settings[k][param]) for k in ks]
+        if rank < _MOST_STYLES:
+            ax.plot(at, value[ks], color=_COLOURS[rank], linestyle=_DASHES[rank], marker=_MARKERS[rank], markersize=5,
+                    markerfacecolor="white", label=label or None, zorder=4 - rank / 10)  # fmt: skip
+        else:
+            last = rank == len(ranked) - 1
+            rest = len(ranked) - _MOST_STYLES
+            ax.plot(at, value[ks], color="0.8", linewidth=0.8, zorder=2, label=f"{rest} further combinations" if last else None)
+    best = search.best_index_
+    if param in settings[best]:
+        ax.plot([axis.place(settings[best][param])], [value[best]], linestyle="none", marker="*", markersize=15, color=_INK, zorder=5,
+                label=f"best: {_item(param, settings[best][param])}")  # fmt: skip
+    axis.dress(ax)
+    ax.set(xlabel=param, ylabel=f"{search.criterion} on held-out bags (lower is better)")
+    shown = sum(len(ks) for ks in lines.values())
+    left = len(settings) - shown
+    ax.set_title(f"{shown} settings on {int(np.max(results['n_folds']))} folds" + (f" ({left} not shown)" if left else ""))
+    ax.grid(color="0.92")
+    ax.set_axisbelow(True)
+    handles, labels = ax.get_legend_handles_labels()
+    order = np.argsort([_legend_rank(text, [label for label, _ in ranked]) for text in labels], kind="stable")
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], fontsize="small", frameon=True, framealpha=0.9, edgecolor="none")
+    return ax
+
+
+class _Absent:
+    """In place of a parameter that a setting does not name."""
+
+
+_ABSENT = _Absent()
+
+
+class _Axis:
+    """Where the values of a parameter stand: by size where they are numbers, else one after the other."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self.numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in values)
+        self.values = sorted(set(values)) if self.numbers else sorted(set(values), key=_text)
+        self.log = self.numbers and self.values[0] > 0 and self.values[-1] >= 10 * self.values[0]
+
+    def place(self, value: Any) -> float:
+        return float(value) if self.numbers else float(self.values.index(value))
+
+    def dress(self, ax: Axes) -> None:
+        from matplotlib.ticker import NullFormatter, NullLocator
+
+        if self.log:
+            ax.set_xscale("log")
+        if not self.numbers or len(self.values) <= 10:
+            ax.set_xticks([self.place(value) for value in self.values], [_text(value) for value in self.values])
+            ax.xaxis.set_minor_locator(NullLocator())
+            ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _legend_rank(text: str, ranked: list[str]) -> int:
+    if text.startswith("best: "):
+        return -1
+    return ranked.index(text) if text in ranked else len(ranked)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "auto"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _item(name: str, value: Any) -> str:
+    return str(value) if name == "method" else f"{name} = {_text(value)}"
+
+
+def _shortened(name: str, most: int = 30) -> str:
+    return name if len(name) <= most else name[: most - 3] + "..."
+
+
+def _check_estimator(estimator: Any) -> None:
+    if not isinstance(estimator, Classifier):
+        raise TypeError(f"estimator is of type {type(estimator).__name__}; expected a fitted estimator of bagwise")
+    check_is_fitted(estimator, "model_")
+
+
+def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as fault:
+        raise ImportError("pictures need matplotlib, which is not installed; expected `pip install matplotlib`") from fault
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def _spread(X: Features, columns: int) -> NDArray[np.float64]:
+    """The standard deviation of each feature."""
+    import scipy.sparse
+
+    if scipy.sparse.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        spread = np.sqrt(np.maximum(square - mean**2, 0))
+    else:
+        spread = np.std(np.asarray(X, dtype=np.float64), axis=0)
+    if spread.shape != (columns,):
+        raise ValueError(f"X has {spread.size} features; expected the {columns} of the fit")
+    out: NDArray[np.float64] = spread
+    return out
+
+
+def _relation(model: _core.Model) -> Iterator[str]:
+    """How far each source is from the target, as the report of the fit says it."""
+    tasks = model.report().get("tasks", [])
+    if len(tasks) != len(model.tasks) or "angles" not in tasks[-1]:
+        return
+    angles = tasks[-1]["angles"][:-1]
+    if len(angles) == 1:
+        yield f"{angles[0]:.0f} degrees apart; {100 * tasks[-1]['shared_part']:.0f} % of the target's plane is shared"
+    else:
+        apart = ", ".join(f"{task['name']} {angle:.0f}" for task, angle in zip(tasks, angles))
+        yield f"degrees from the target: {apart}"
+        yield f"{100 * tasks[-1]['shared_part']:.0f} % of the target's plane is shared"
+
+
+def _predicted_shares(
+    positive: NDArray[np.float64], known: _core.Task
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Of each bag: the mean probability, the ends of its interval, and how surprising the known share is (1: not)."""
+    order = np.argsort(known.bag_of_row, kind="stable")
+    ends = np.cumsum(known.bag_sizes)
+    out = np.empty((4, len(ends)))
+    for k, (first, last) in enumerate(zip(ends - known.bag_sizes, ends)):
+        rows = positive[order[first:last]]
+        out[:, k] = _bag_figures(rows, float(known.proportions[k]) * len(rows))
+    return out[0], out[1], out[2], out[3]
+
+
+def _bag_figures(rows: NDArray[np.float64], count: float) -> tuple[float, float, float, float]:
+    """Mean, interval of 95 % and two-sided surprise at `count` positives among independent rows."""
+    size, mean = len(rows), float(np.mean(rows))
+    below = _below(rows)  # P(at most i)
+    above = 1 - np.concatenate([[0.0], below[:-1]])  # P(at least i)
+    low = int(np.searchsorted(below, 0.025))
+    high = size - int(np.searchsorted(above[::-1], 0.025))
+    # A share between two counts is taken for the one nearer to the mean.
+    near = math.floor(count + 1e-9) if count > mean * size else math.ceil(count - 1e-9)
+    near = min(max(near, 0), size)
+    return mean, low / size, high / size, min(1.0, 2 * min(float(below[near]), float(above[near])))
+
+
+def _below(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(at most i positives) for i = 0, 1, ..., size."""
+    size = len(rows)
+    if size <= _MOST_EXACT_ROWS:
+        chance = np.zeros(size + 1)
+        chance[0] = 1
+        for done, p in enumerate(rows, 1):
+            chance[1 : done + 1] = chance[1 : done + 1] * (1 - p) + chance[:done] * p
+            chance[0] *= 1 - p
+        return np.minimum(np.cumsum(chance), 1)
+    from scipy.special import ndtr
+
+    spread = max(math.sqrt(float(np.sum(rows * (1 - rows)))), 1e-12)
+    out: NDArray[np.float64] = ndtr((np.arange(size + 1) + 0.5 - float(np.sum(rows))) / spread)
+    return out
+
+
+def _holm(surprise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Surprise after allowing for many looks (Holm 1979)."""
+    order = np.argsort(surprise, kind="stable")
+    steps = np.minimum(1, surprise[order] * np.arange(len(surprise), 0, -1))
+    out = np.empty(len(surprise))
+    out[order] = np.maximum.accumulate(steps)
+    return out
