@@ -284,7 +284,8 @@ def has_pybind11() -> bool:
         Path(folder, "CMakeLists.txt").write_text(
             f"cmake_minimum_required(VERSION 3.25)\nproject(look NONE)\nset(PYBIND11_NOPYTHON ON)\n"
             f"find_package(pybind11 {PYBIND11_MINIMUM} CONFIG REQUIRED)\nmessage(STATUS found)\n", encoding="utf-8")
-        return "found" in output_of("cmake", "-S", folder, "-B", f"{folder}/build", *(["-GNinja"] if has_ninja() else []))
+        generator = ["-GNinja"] if has_ninja() else []
+        return "found" in output_of("cmake", "-S", folder, "-B", f"{folder}/build", *generator)
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:

@@ -102,7 +102,7 @@ def test_other_failures_bring_no_advice():
 
 
 def test_every_package_that_the_build_looks_for_has_advice():
-    text = "".join((ROOT / name).read_text() for name in ("CMakeLists.txt", "cli/CMakeLists.txt", "python/CMakeLists.txt"))
+    text = "".join((ROOT / folder / "CMakeLists.txt").read_text() for folder in (".", "cli", "python"))
     looked_for = set(re.findall(r"find_package\((\w+)", text)) - {"Catch2", "Threads"}
     assert looked_for <= set(backend.DEBIAN_PACKAGES)
 
@@ -114,7 +114,8 @@ def test_the_wheel_is_the_same_whenever_it_is_written(tmp_path, monkeypatch):
         backend.write_wheel(tmp_path / name, files if name == "one" else dict(reversed(files.items())), "p-1.dist-info")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     with zipfile.ZipFile(tmp_path / "one") as wheel:
-        assert wheel.namelist() == ["p/a.so", "p/b.py", "p/\u00e4,\".py", "p-1.dist-info/METADATA", "p-1.dist-info/RECORD"]
+        assert wheel.namelist() == ["p/a.so", "p/b.py", "p/\u00e4,\".py", "p-1.dist-info/METADATA",
+                                    "p-1.dist-info/RECORD"]
         record = wheel.read("p-1.dist-info/RECORD").decode().splitlines()
         # sha256 of "b", as sha256sum and basenc --base64url give it.
         assert record[1] == "p/b.py,sha256=PiPoFgA5WUoziU9lZOGxNIu9egCI1CxKy3PurtWcAJ0,1"
@@ -169,9 +170,10 @@ def test_a_tool_that_fails_ends_the_build_with_its_words(capfd):
 
 def test_only_what_is_missing_is_asked_for(monkeypatch):
     monkeypatch.setattr(backend, "has_pybind11", lambda: True)
-    monkeypatch.setattr(backend, "output_of", lambda *command: "cmake version 3.25.1" if command[0] == "cmake" else "1.11")
+    said = {"cmake": "cmake version 3.25.1", "ninja": "1.11"}
+    monkeypatch.setattr(backend, "output_of", lambda name, *_: said[name])
     assert [name for name in backend.get_requires_for_build_wheel() if name != "tomli"] == []
-    monkeypatch.setattr(backend, "output_of", lambda *command: "cmake version 3.9.0" if command[0] == "cmake" else "")
+    said.update(cmake="cmake version 3.9.0", ninja="")
     monkeypatch.setattr(backend, "has_pybind11", lambda: False)
     assert [name.split(">")[0] for name in backend.get_requires_for_build_wheel() if name != "tomli"] == [
         "cmake", "ninja", "pybind11"]

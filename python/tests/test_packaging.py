@@ -48,7 +48,8 @@ def pip(*arguments, **options):
 def wheel(tmp_path_factory):
     """The path of a wheel that pip made, its own build environment and all."""
     folder = tmp_path_factory.mktemp("wheel")
-    status, said = pip("wheel", "--no-deps", "--no-cache-dir", f"--config-settings=build-dir={BUILD}", "-w", folder, ROOT)
+    status, said = pip("wheel", "--no-deps", "--no-cache-dir", f"--config-settings=build-dir={BUILD}", "-w", folder,
+                       ROOT)
     assert status == 0, said
     (path,) = folder.iterdir()
     return path
@@ -161,13 +162,32 @@ def test_the_installed_module_works_beside_numpy_and_scipy(installed):
         assert version in said.stdout.split()
 
 
+def test_the_installed_package_fits_and_predicts(installed):
+    out = in_clean_process(installed, """
+import numpy as np
+import bagwise
+
+rng = np.random.default_rng(1)
+X = rng.standard_normal((400, 3))
+y = (X[:, 0] > 0).astype(int)
+bags = np.argsort(np.argsort(X[:, 0] + 2 * rng.standard_normal(400))) // 20
+shares = {bag: y[bags == bag].mean() for bag in range(20)}
+model = bagwise.InvCal(C=10).fit(X, bags, shares)
+model.save("model.json")
+assert np.array_equal(bagwise.load("model.json").decision_function(X), model.decision_function(X))
+print((model.predict(X) == y).mean())
+""")
+    assert float(out) > 0.9
+
+
 def test_an_editable_install_is_a_path_to_the_build_folder(tmp_path):
     status, said = pip("install", "--no-deps", "--no-cache-dir", f"--config-settings=build-dir={BUILD}",
                        "--prefix", tmp_path, "--ignore-installed", "-e", ROOT)
     assert status == 0, said
     (path,) = tmp_path.rglob("*.pth")
     assert path.read_text() == f"{Path(BUILD).resolve() / 'python'}\n"
-    assert (Path(path.read_text().strip()) / "bagwise" / "py.typed").resolve() == ROOT / "python" / "bagwise" / "py.typed"
+    built = Path(path.read_text().strip())
+    assert (built / "bagwise" / "py.typed").resolve() == ROOT / "python" / "bagwise" / "py.typed"
 
 
 def test_a_fault_in_the_settings_is_told_in_one_line(tmp_path):
@@ -183,15 +203,15 @@ def test_the_source_archive_has_what_git_tracks(tmp_path):
     if run.returncode != 0:
         pytest.skip(f"git does not tell: {run.stderr}")
     tracked = {name for name in run.stdout.split("\0") if name and (ROOT / name).exists()}
-    code = "import sys; sys.path.insert(0, 'python'); import build_backend; print(build_backend.build_sdist(sys.argv[1]))"
-    made = subprocess.run([sys.executable, "-B", "-c", code, tmp_path], cwd=ROOT, capture_output=True, text=True, check=True)
-    name = made.stdout.strip()
+    code = ("import sys; sys.path.insert(0, 'python'); import build_backend\n"
+            "print(build_backend.build_sdist(sys.argv[1]))")
+    make = [sys.executable, "-B", "-c", code]
+    name = subprocess.run([*make, tmp_path], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     top = name[:-len(".tar.gz")]
     with tarfile.open(tmp_path / name) as archive:
         assert set(archive.getnames()) == {f"{top}/{path}" for path in tracked | {"PKG-INFO"}}
         archive.extractall(tmp_path)
     # Unpacked there is no git, and the archive made of it is the same.
     (tmp_path / "again").mkdir()
-    subprocess.run([sys.executable, "-B", "-c", code, tmp_path / "again"], cwd=tmp_path / top, check=True,
-                   capture_output=True)
+    subprocess.run([*make, tmp_path / "again"], cwd=tmp_path / top, check=True, capture_output=True)
     assert (tmp_path / "again" / name).read_bytes() == (tmp_path / name).read_bytes()
