@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -81,15 +82,19 @@ py::tuple to_tuple(const Dataset& data) {
       py::make_tuple(array(sparse.start), array(sparse.index), array(sparse.values), sparse.columns), labels);
 }
 
-py::dict generate_tasks(const std::string& kind, const std::string& preset, std::uint64_t source_rows,
-                        std::uint64_t target_rows, std::uint64_t test_rows, std::uint64_t features,
+py::dict generate_tasks(const std::string& kind, const std::string& preset,
+                        std::optional<std::uint64_t> source_rows, std::optional<std::uint64_t> target_rows,
+                        std::optional<std::uint64_t> test_rows, std::optional<std::uint64_t> features,
+                        std::optional<double> best_accuracy, std::optional<double> angle_degrees,
                         std::uint64_t seed) {
   GeneratorOptions options =
       generator_preset(choice<GeneratorKind>("kind", kind), choice<GeneratorPreset>("preset", preset), seed);
-  options.source_rows = source_rows;
-  options.target_rows = target_rows;
-  options.test_rows = test_rows;
-  options.features = features;
+  options.source_rows = source_rows.value_or(options.source_rows);
+  options.target_rows = target_rows.value_or(options.target_rows);
+  options.test_rows = test_rows.value_or(options.test_rows);
+  options.features = features.value_or(options.features);
+  options.best_accuracy = best_accuracy.value_or(options.best_accuracy);
+  options.angle_degrees = angle_degrees.value_or(options.angle_degrees);
   const auto data = [&] {
     const py::gil_scoped_release without_lock;
     return generate(options);
@@ -145,7 +150,7 @@ void bind_datasets(py::module_& module) {
   module.def("deal_bags", &deal, py::arg("labels"), py::arg("size"), py::arg("seed"));
   module.def("generate", &generate_tasks, py::arg("kind"), py::arg("preset"), py::kw_only(),
              py::arg("source_rows"), py::arg("target_rows"), py::arg("test_rows"), py::arg("features"),
-             py::arg("seed"));
+             py::arg("best_accuracy"), py::arg("angle_degrees"), py::arg("seed"));
   module.def("proportion_metrics", &metrics_of_bags, py::arg("scores"), py::arg("probabilities"),
              py::arg("codes"), py::arg("known"));
 }

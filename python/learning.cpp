@@ -18,6 +18,7 @@
 #include "bagwise/methods/recalibrate.h"
 #include "bagwise/methods/registry.h"
 #include "bagwise/report/diagnosis_text.h"
+#include "bagwise/report/grid_file.h"
 #include "bagwise/report/training_json.h"
 #include "bagwise/report/tuning_json.h"
 #include "python/bind.h"
@@ -90,17 +91,27 @@ py::object fit(const std::string& name, const OptionTexts& options, const Tasks&
   return py::make_tuple(std::make_shared<Model>(std::move(found->model)), seconds);
 }
 
-// A method, whether to begin with its own grid, and the values of options.
-using ArmSpec = std::tuple<std::string, bool, std::vector<std::pair<std::string, std::vector<std::string>>>>;
+// A method, the text of a grid file (none: the method's own grid), and the values of options to put over it.
+using ArmSpec = std::tuple<std::string, std::optional<std::string>,
+                           std::vector<std::pair<std::string, std::vector<std::string>>>>;
+
+std::vector<SettingsPath> grid_of(const Method& method, const std::optional<std::string>& text,
+                                  std::size_t sources) {
+  if (!text) return method.default_grid(sources);
+  const GridFile grid = value_or_raise(grid_from_json(*text, "param_grid"));
+  const auto found = grid.by_method.find("");
+  if (found == grid.by_method.end()) throw py::value_error("param_grid: expected the values of options");
+  return found->second;
+}
 
 std::vector<Arm> make_arms(const std::vector<ArmSpec>& specs, std::size_t sources) {
   std::vector<Arm> out;
-  for (const auto& [name, own_grid, values] : specs) {
+  for (const auto& [name, grid, values] : specs) {
     const Method& method = method_called(name);
     std::vector<GridAxis> axes;
     for (const auto& [option, texts] : values) axes.push_back({option, texts});
-    const std::vector<SettingsPath> paths =
-        with_axes(own_grid ? method.default_grid(sources) : std::vector<SettingsPath>{{{}}}, axes);
+    std::vector<SettingsPath> paths = grid_of(method, grid, sources);
+    if (!axes.empty()) paths = with_axes(paths, axes);
     raise_if_bad(check_grid(method, paths));
     for (Arm& arm : arms_by_metric(method, paths)) out.push_back(std::move(arm));
   }

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 
+#include "bagwise/data/arrow_stream.h"
 #include "bagwise/linalg/finite.h"
 #include "python/bind.h"
 #include "python/result.h"
@@ -152,8 +154,23 @@ Result<void> check_finite(const Features& features, const std::vector<std::strin
   if (!place) return {};
   // As Python writes them: nan of its own kind, else inf.
   const char* value = std::isnan(place->value) ? "NaN" : place->value > 0 ? "inf" : "-inf";
-  return Error{fmt::format("row {} is {}; expected a finite number", place->row + 1, value), what, 0,
+  return Error{fmt::format("is {}; expected a finite number", value),
+               fmt::format("{}: row {}", what, place->row + 1), 0,
                fmt::format("{} ({})", place->column + 1, names[place->column])};
+}
+
+Rows Rows::arrow(const py::capsule& stream, const std::string& what) {
+  constexpr const char* kName = "arrow_array_stream";
+  if (stream.name() == nullptr || std::string_view(stream.name()) != kName)
+    throw py::type_error("expected a capsule \"arrow_array_stream\", as __arrow_c_stream__() gives");
+  auto* const source = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), kName));
+  if (source->release == nullptr) throw py::value_error("the Arrow stream was read already");
+  auto read = [&] {
+    const py::gil_scoped_release without_lock;
+    return read_arrow(*source, what);
+  }();
+  Dataset data = value_or_raise(std::move(read));
+  return {std::move(data.features), std::move(data.feature_names)};
 }
 
 py::array to_array(DenseRows rows) {
@@ -167,6 +184,7 @@ void bind_rows(py::module_& module) {
       .def_static("dense", &Rows::dense, py::arg("values"), py::arg("names"))
       .def_static("csr", &Rows::csr, py::arg("start"), py::arg("index"), py::arg("values"),
                   py::arg("columns"), py::arg("names"))
+      .def_static("arrow", &Rows::arrow, py::arg("stream"), py::arg("what") = "X")
       .def_property_readonly("rows", [](const Rows& rows) { return rows.features.rows(); })
       .def_property_readonly("columns", [](const Rows& rows) { return rows.features.columns(); })
       .def_readonly("names", &Rows::names)

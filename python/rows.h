@@ -25,6 +25,9 @@ struct Rows {
   static Rows csr(const py::array& start, const py::array& index, const py::array& values,
                   std::size_t columns, std::vector<std::string> names);
 
+  // Copies what an Arrow stream gives; messages call it `what`.
+  static Rows arrow(const py::capsule& stream, const std::string& what);
+
   // Copies these columns; -1 is a column of zeros.
   [[nodiscard]] Rows take(const std::vector<std::int64_t>& columns, std::vector<std::string> new_names) const;
 };
