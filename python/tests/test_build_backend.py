@@ -136,7 +136,8 @@ def test_a_folder_without_git_gives_all_but_what_was_built(tmp_path):
     names = backend.source_files(tmp_path)
     assert names == [".clang-tidy", "a.txt", "src/b.cpp"]
     (tmp_path / "a.txt").chmod(0o700)
-    for name in ("one", "two"):
+    for time, name in enumerate(("one", "two")):
+        os.utime(tmp_path / "a.txt", (time, time))
         backend.write_archive(tmp_path / name, tmp_path, names, "p-1", b"info")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     with tarfile.open(tmp_path / "one") as archive:
