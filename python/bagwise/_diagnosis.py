@@ -109,8 +109,9 @@ def diagnose(
         model = estimator._fitted_model()
     tasks = make_tasks(X, bags, proportions, source, delta, align_features)
     with python_names(), watching(verbose) as watch:
+        seed = seed_of(random_state)
         figures, text = _core.diagnose(
             tasks.tasks, model, folds=whole_number("folds", folds, 0), bootstrap=whole_number("bootstrap", bootstrap, 0),
-            seed=seed_of(random_state), threads=threads_of(n_jobs), watch=watch,
+            seed=seed, threads=threads_of(n_jobs), watch=watch,
         )  # fmt: skip
-    return Diagnosis(figures, text)
+    return Diagnosis({**figures, "seed": seed, "version": _core.__version__}, text)

@@ -42,7 +42,7 @@ def read_features(X: Features, what: str = "X") -> Table:
         names = numbered_names(_checked_shape(X.shape, what)[1])
         return Table(_sparse_rows(X, names, what), named=False)
     if hasattr(X, "__arrow_c_stream__"):
-        rows = _core.Rows.arrow(X.__arrow_c_stream__())
+        rows = _core.Rows.arrow(X.__arrow_c_stream__(), what)
         _checked_shape((rows.rows, rows.columns), what)
         return Table(rows, named=True)
     values = _dense_values(X, what)

@@ -152,8 +152,8 @@ def test_proportion_errors_are_those_of_evaluate(data: Any, command_line: Any) -
     model.save(command_line.folder / "m.json")
     told = json.loads(command_line("evaluate", "--json", "--model", "m.json", "--input", "target.csv", "--proportions", "target-shares.csv"))
     X, bags, shares = data.target
-    np.testing.assert_allclose(bagwise.bag_proportion_error(model.predict(X), bags, shares), told["proportions"]["mean_error"], rtol=1e-12)
-    np.testing.assert_allclose(bagwise.bag_proportion_error(model.predict_proba(X), bags, shares), told["proportions"]["mean_soft_error"], rtol=1e-12)
+    np.testing.assert_allclose(bagwise.bag_proportion_error(model.predict(X), bags, shares), told["proportion_error"], rtol=1e-12)
+    np.testing.assert_allclose(bagwise.bag_proportion_error(model.predict_proba(X), bags, shares), told["soft_proportion_error"], rtol=1e-12)
 
 
 def test_errors_have_the_command_lines_words(data: Any, command_line: Any) -> None:

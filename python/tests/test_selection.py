@@ -165,7 +165,7 @@ BAD = [
     (dict(param_grid={"C": ["a"]}), TypeError, "C = 'a' is of type str"),
     (dict(param_grid={"C": [1, -1]}), ValueError, "C = -1 breaks C > 0"),
     (dict(cv=1), ValueError, "cv = 1 breaks cv >= 2"),
-    (dict(cv=1000), ValueError, "fold"),
+    (dict(cv=1000), ValueError, "cv = 1000 with 20 bags; expected from 2 to the number of bags"),
     (dict(repeats=0), ValueError, "repeats"),
     (dict(criterion="accuracy"), ValueError, "criterion"),
     (dict(combine="all"), ValueError, "combine"),
