@@ -50,7 +50,8 @@ def make_bags(
     rows = len(labels) if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != len(labels):
         raise ValueError(f"y has {len(labels)} labels for {rows} rows; expected one for each row")
-    codes, names, shares = _core.deal_bags((2 * labels - 1).astype(np.int8), whole_number("size", size, 1), seed_of(random_state))
+    signs = (2 * labels - 1).astype(np.int8)
+    codes, names, shares = _core.deal_bags(signs, whole_number("size", size, 1), seed_of(random_state))
     return np.array(names)[codes], dict(zip(names, shares.tolist()))
 
 

@@ -232,14 +232,24 @@ class BagGridSearchCV(Classifier):
         if folds > count:
             raise ValueError(f"cv = {folds} with {count} bags; expected from 2 to the number of bags")
         with python_names(), watching(self.verbose) as watch:
-            model, self._told = _core.tune(
-                arms, tasks.tasks, folds=folds, repeats=repeats, **choice, tau=float(self.tau),
-                seed=seed, threads=threads, allow_leak=allow_leak, watch=watch,
-            )  # fmt: skip
+            model, told = _core.tune(
+                arms,
+                tasks.tasks,
+                folds=folds,
+                repeats=repeats,
+                **choice,
+                tau=float(self.tau),
+                seed=seed,
+                threads=threads,
+                allow_leak=allow_leak,
+                watch=watch,
+            )
+        self._told = told
         self._keep(model, tasks.named)
         self._keep_choice(model, tasks.named)
         if combine != self.combine:
-            warn(BagwiseWarning, 'with a kernel the best setting is kept (combine="best"): there are no planes to average')
+            kept = 'with a kernel the best setting is kept (combine="best"): there are no planes to average'
+            warn(BagwiseWarning, kept)
         warn_of(model)
         return self
 
@@ -260,7 +270,7 @@ class BagGridSearchCV(Classifier):
                     'expected an estimator of bagwise, a list of them, or "auto"'
                 )
             if one.calibrate != "none":
-                raise ValueError(f'calibrate = "{one.calibrate}" of the estimator: a search does not calibrate; expected "none"')
+                raise ValueError(f'calibrate = "{one.calibrate}": a search does not calibrate; expected "none"')
         if not listed:
             raise ValueError('estimator is an empty list; expected an estimator of bagwise, a list of them, or "auto"')
         return listed
@@ -317,7 +327,8 @@ def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
 def _axes(method: Method, axes: Any) -> dict[str, list[str]]:
     """A dict of parameters and values by the command line's names, values as texts."""
     if not isinstance(axes, Mapping):
-        raise TypeError(f"param_grid holds a value of type {type(axes).__name__}; expected a dict of parameters and values")
+        found = type(axes).__name__
+        raise TypeError(f"param_grid holds a value of type {found}; expected a dict of parameters and values")
     out = {}
     for name, values in axes.items():
         option = method.option(name)

@@ -38,7 +38,8 @@ SLACK = 4.0  # a second is what is promised; a busy machine may take longer
 
 @pytest.mark.parametrize("what", ["fit", "search"])
 def test_ctrl_c_stops_a_long_fit(what: str, tmp_path: Any) -> None:
-    with subprocess.Popen([sys.executable, "-c", LONG, what], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as running:
+    command = [sys.executable, "-c", LONG, what]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as running:
         try:
             assert running.stdout is not None and running.stdout.readline() == "begin\n"
             time.sleep(0.7)
@@ -73,7 +74,11 @@ def test_other_threads_run_while_a_fit_does(data: Any) -> None:
 def test_fits_in_several_threads_do_not_disturb_each_other(data: Any) -> None:
     expected = {C: InvCal(C=C).fit(*data.target).coef_ for C in (0.5, 1.0, 2.0, 4.0)}
     found: dict[float, Any] = {}
-    threads = [threading.Thread(target=lambda C=C: found.update({C: InvCal(C=C).fit(*data.target).coef_})) for C in expected]
+
+    def fit(C: float) -> None:
+        found[C] = InvCal(C=C).fit(*data.target).coef_
+
+    threads = [threading.Thread(target=fit, args=(C,)) for C in expected]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -125,7 +130,8 @@ def test_matplotlib_is_not_loaded_unless_needed(tmp_path: Any) -> None:
         "bagwise.BagGridSearchCV(bagwise.MeanMap()).fit(*data.target)\n"
         "print([name for name in ('matplotlib', 'bagwise._plots') if name in sys.modules])\n"
     )
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path).stdout == "[]\n"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout == "[]\n"
 
 
 def test_a_failed_fit_leaves_the_last_model(data: Any) -> None:

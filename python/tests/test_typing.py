@@ -54,12 +54,14 @@ WRONG = [
 def mypy(*arguments: str, folder: Path) -> str:
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
+    installed = PACKAGE.parent.name in ("site-packages", "dist-packages")  # mypy finds it there
+    options = ["--strict", "--ignore-missing-imports", "--cache-dir", str(folder.parent / "mypy")]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir", str(folder.parent / "mypy"), *arguments],
+        [sys.executable, "-m", "mypy", *options, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
-        env={"MYPYPATH": str(PACKAGE.parent), "PATH": ""},
+        env={"PATH": "", **({} if installed else {"MYPYPATH": str(PACKAGE.parent)})},
     )
     return done.stdout + done.stderr
 
