@@ -342,18 +342,17 @@ def _axes(method: Method, axes: Any) -> dict[str, list[str]]:
     return out
 
 
-def _setting(row: dict[str, Any]) -> dict[str, Any]:
+def _setting(row: dict[str, Any], with_metric: bool) -> dict[str, Any]:
     """A row of the table as parameters of the method's estimator."""
     method = METHODS[row["method"]]
-    texts = dict(row["options"])
-    if row["metric"] != "none":
-        texts["metric"] = row["metric"]
+    texts = {**row["options"], "metric": row["metric"]} if with_metric else row["options"]
     return {o.parameter: o.value(texts[o.name]) for o in method.options if o.name in texts}
 
 
 def _results(table: list[dict[str, Any]]) -> dict[str, Any]:
     masked: Any = np.ma  # its functions are not typed
-    params = [_setting(row) for row in table]
+    with_metric = any(row["metric"] != "none" for row in table)
+    params = [_setting(row, with_metric) for row in table]
     folds = np.array([row["folds"] for row in table])
     scores = np.array([-row["value"] for row in table])
     out: dict[str, Any] = {"params": params, "method": np.array([row["method"] for row in table], dtype=object)}

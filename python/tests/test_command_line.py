@@ -13,7 +13,8 @@ import bagwise
 from bagwise import TLLLP, AlterPSVM, BagGridSearchCV, ConvPSVM, InvCal, MeanMap, TLCount
 
 CASES: list[tuple[Any, list[str], bool]] = [
-    (TLLLP(C=0.3, lam=2, C_source=[0.7]), ["--C", "0.3", "--lambda", "2", "--C-source", "0.7"], True),
+    (TLLLP(C=1 / 3, lam=2, C_source=[0.7], calibrate="bags"),
+     ["--C", repr(1 / 3), "--lambda", "2", "--C-source", "0.7", "--calibrate", "bags"], True),
     (TLLLP(kernel="rbf", scale="standard", max_rounds=40),
      ["--kernel", "rbf", "--scale", "standard", "--max-rounds", "40"], False),
     (InvCal(epsilon=0.01, metric="pca"), ["--epsilon", "0.01", "--metric", "pca"], False),
@@ -106,7 +107,7 @@ def test_several_methods_are_tuned_side_by_side(data: Any, command_line: Any) ->
     ours.save(command_line.folder / "ours.json")
     assert (command_line.folder / "ours.json").read_text() == (command_line.folder / "theirs.json").read_text()
     loaded = bagwise.load(command_line.folder / "theirs.json")
-    assert type(loaded) is type(ours.best_estimator_)
+    assert type(loaded) is type(ours.best_estimator_) and loaded.get_params() == ours.best_estimator_.get_params()
     assert np.array_equal(loaded.decision_function(data.X_test), ours.decision_function(data.X_test))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pickle
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import bagwise
 from bagwise import TLLLP, AlterPSVM, ConvPSVM, InvCal, MeanMap, TLCount
-from bagwise._options import METHODS
+from bagwise._options import METHODS, threads_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:the objective is negative")
 
@@ -152,6 +153,7 @@ def test_sources_have_planes_of_their_own(cls: type, data: Any) -> None:
     assert np.array_equal(model.decision_function(X), model.decision_function(X, task="target"))
     if cls is AlterPSVM:
         return
+    np.testing.assert_allclose(X @ model.coef_[0] + model.intercept_[0], model.decision_function(X), rtol=1e-9)
     source = model.decision_function(X, task="source")
     assert not np.array_equal(source, model.decision_function(X))
     assert np.array_equal(source, model.decision_function(X, task=1))
@@ -191,6 +193,12 @@ def test_seeds_and_threads(data: Any) -> None:
     np.random.seed(3)
     drawn = [scores(random_state=generator), scores(random_state=generator), scores(random_state=None)]
     assert any(not np.array_equal(one, first) for one in drawn)
+
+
+def test_numbers_of_threads_count_from_all_cores() -> None:
+    cores = len(os.sched_getaffinity(0))
+    assert [threads_of(n) for n in (None, -1, 1, 3)] == [0, 0, 1, 3]
+    assert threads_of(-2) == max(1, cores - 1) and threads_of(-1000) == 1
 
 
 def test_calibration_changes_probabilities_only(data: Any) -> None:

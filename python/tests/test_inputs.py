@@ -269,7 +269,7 @@ BAG_KINDS = {
     "a Series of text": lambda bags: pd.Series(bags.astype(str)),
     "a Series of string": lambda bags: pd.Series(bags.astype(str), dtype="string"),
     "a Categorical": pd.Categorical,
-    "a Series of categories": lambda bags: pd.Series(pd.Categorical(bags.astype(str), [str(99 - k) for k in range(100)])),
+    "a Series of categories": lambda bags: pd.Series(pd.Categorical(bags.astype(str), [str(99 - k) for k in range(99)])),
     "an Index": pd.Index,
 }
 SHARE_KINDS = {

@@ -115,6 +115,13 @@ def test_parameters_off_their_default_are_held_fixed(data: Any) -> None:
     assert [params["lam"] for params in overridden.cv_results_["params"]] == [1, 2]
 
 
+def test_metrics_are_tried_like_other_values(data: Any) -> None:
+    search = BagGridSearchCV(MeanMap(), {"lam": [1, 2], "metric": ["none", "pca"]}, cv=3, combine="best").fit(*data.target)
+    tried = [(params["lam"], params["metric"]) for params in search.cv_results_["params"]]
+    assert sorted(tried) == [(1, "none"), (1, "pca"), (2, "none"), (2, "pca")]
+    assert search.best_estimator_.metric == search.best_params_["metric"]
+
+
 def test_several_estimators_compete(data: Any) -> None:
     search = BagGridSearchCV([MeanMap(), InvCal(C=2)], cv=3, combine="best").fit(*data.target)
     methods = search.cv_results_["method"].tolist()
