@@ -251,6 +251,8 @@ def test_text_in_a_data_frame_is_an_error_that_names_the_cell() -> None:
         InvCal().fit(pd.DataFrame({"age": pd.array([1, None], dtype="Int64")}), [1, 2], [0.1, 0.9])
 
 
+ALL_CATEGORIES = [str(k) for k in range(99, -1, -1)]  # most of them without a row
+
 # Bags of the rows 0..n-1, as integers from 0; each gives the same partition.
 BAG_KINDS = {
     "a list": lambda bags: bags.tolist(),
@@ -269,7 +271,7 @@ BAG_KINDS = {
     "a Series of text": lambda bags: pd.Series(bags.astype(str)),
     "a Series of string": lambda bags: pd.Series(bags.astype(str), dtype="string"),
     "a Categorical": pd.Categorical,
-    "a Series of categories": lambda bags: pd.Series(pd.Categorical(bags.astype(str), [str(99 - k) for k in range(99)])),
+    "a Series of categories": lambda bags: pd.Series(pd.Categorical(bags.astype(str), ALL_CATEGORIES)),
     "an Index": pd.Index,
 }
 SHARE_KINDS = {

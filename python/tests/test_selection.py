@@ -116,7 +116,8 @@ def test_parameters_off_their_default_are_held_fixed(data: Any) -> None:
 
 
 def test_metrics_are_tried_like_other_values(data: Any) -> None:
-    search = BagGridSearchCV(MeanMap(), {"lam": [1, 2], "metric": ["none", "pca"]}, cv=3, combine="best").fit(*data.target)
+    grid = {"lam": [1, 2], "metric": ["none", "pca"]}
+    search = BagGridSearchCV(MeanMap(), grid, cv=3, combine="best").fit(*data.target)
     tried = [(params["lam"], params["metric"]) for params in search.cv_results_["params"]]
     assert sorted(tried) == [(1, "none"), (1, "pca"), (2, "none"), (2, "pca")]
     assert search.best_estimator_.metric == search.best_params_["metric"]
