@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pickle
 from typing import Any
 
@@ -13,7 +14,9 @@ from sklearn.exceptions import NotFittedError
 
 import bagwise
 from bagwise import TLLLP, AlterPSVM, ConvPSVM, InvCal, MeanMap, TLCount
-from bagwise._options import METHODS
+from bagwise._options import METHODS, threads_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:the objective is negative")
 
 ALL = [TLLLP, InvCal, MeanMap, AlterPSVM, ConvPSVM, TLCount]
 # Short of what each method would do by default, where that takes long.
@@ -150,6 +153,7 @@ def test_sources_have_planes_of_their_own(cls: type, data: Any) -> None:
     assert np.array_equal(model.decision_function(X), model.decision_function(X, task="target"))
     if cls is AlterPSVM:
         return
+    np.testing.assert_allclose(X @ model.coef_[0] + model.intercept_[0], model.decision_function(X), rtol=1e-9)
     source = model.decision_function(X, task="source")
     assert not np.array_equal(source, model.decision_function(X))
     assert np.array_equal(source, model.decision_function(X, task=1))
@@ -191,6 +195,12 @@ def test_seeds_and_threads(data: Any) -> None:
     assert any(not np.array_equal(one, first) for one in drawn)
 
 
+def test_numbers_of_threads_count_from_all_cores() -> None:
+    cores = len(os.sched_getaffinity(0))
+    assert [threads_of(n) for n in (None, -1, 1, 3)] == [0, 0, 1, 3]
+    assert threads_of(-2) == max(1, cores - 1) and threads_of(-1000) == 1
+
+
 def test_calibration_changes_probabilities_only(data: Any) -> None:
     plain = InvCal().fit(*data.target)
     by_bags = InvCal(calibrate="bags").fit(*data.target)
@@ -203,7 +213,7 @@ WRONG_TYPES = [
     (TLLLP, "C_source", []), (TLLLP, "degree", 2.0), (TLLLP, "tube", 3), (TLLLP, "clip", "auto"),
     (AlterPSVM, "reheat", 1), (InvCal, "calibrate", 0), (InvCal, "random_state", "a"), (InvCal, "random_state", True),
     (InvCal, "n_jobs", 1.5), (InvCal, "n_jobs", "all"),
-]  # fmt: skip
+]
 WRONG_VALUES = [
     (TLLLP, "C", -1, r"C = -1 breaks C > 0"),
     (TLLLP, "C", np.inf, r'C: "inf" is not a finite number'),

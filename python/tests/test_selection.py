@@ -59,7 +59,8 @@ def test_bad_folds_are_errors() -> None:
 
 @pytest.fixture(scope="module")
 def searched(data: Any) -> Any:
-    return BagGridSearchCV(InvCal(scale="standard"), {"C": [0.25, 1, 4], "epsilon": [0.01, 0.1]}, combine="best").fit(*data.target)
+    grid = {"C": [0.25, 1, 4], "epsilon": [0.01, 0.1]}
+    return BagGridSearchCV(InvCal(scale="standard"), grid, combine="best").fit(*data.target)
 
 
 def test_the_best_setting_is_fitted_to_all_bags(searched: Any, data: Any) -> None:
@@ -114,6 +115,14 @@ def test_parameters_off_their_default_are_held_fixed(data: Any) -> None:
     assert [params["lam"] for params in overridden.cv_results_["params"]] == [1, 2]
 
 
+def test_metrics_are_tried_like_other_values(data: Any) -> None:
+    grid = {"lam": [1, 2], "metric": ["none", "pca"]}
+    search = BagGridSearchCV(MeanMap(), grid, cv=3, combine="best").fit(*data.target)
+    tried = [(params["lam"], params["metric"]) for params in search.cv_results_["params"]]
+    assert sorted(tried) == [(1, "none"), (1, "pca"), (2, "none"), (2, "pca")]
+    assert search.best_estimator_.metric == search.best_params_["metric"]
+
+
 def test_several_estimators_compete(data: Any) -> None:
     search = BagGridSearchCV([MeanMap(), InvCal(C=2)], cv=3, combine="best").fit(*data.target)
     methods = search.cv_results_["method"].tolist()
@@ -165,7 +174,7 @@ BAD = [
     (dict(param_grid={"C": ["a"]}), TypeError, "C = 'a' is of type str"),
     (dict(param_grid={"C": [1, -1]}), ValueError, "C = -1 breaks C > 0"),
     (dict(cv=1), ValueError, "cv = 1 breaks cv >= 2"),
-    (dict(cv=1000), ValueError, "fold"),
+    (dict(cv=1000), ValueError, "cv = 1000 with 20 bags; expected from 2 to the number of bags"),
     (dict(repeats=0), ValueError, "repeats"),
     (dict(criterion="accuracy"), ValueError, "criterion"),
     (dict(combine="all"), ValueError, "combine"),
@@ -177,6 +186,8 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "kind", "message"), BAD)
-def test_a_bad_search_is_an_error_at_fit(arguments: dict[str, Any], kind: type[Exception], message: str, data: Any) -> None:
+def test_a_bad_search_is_an_error_at_fit(
+    arguments: dict[str, Any], kind: type[Exception], message: str, data: Any
+) -> None:
     with pytest.raises(kind, match=message):
         BagGridSearchCV(**{"estimator": InvCal(), **arguments}).fit(*data.target)
