@@ -75,9 +75,11 @@ def plot_proportions(
     error = float(np.mean(np.abs(share - known.proportions)))
 
     ax = _new_axes(ax, (5.2, 5.0))
+    shown = np.concatenate([known.proportions, low, high])
+    limits = (max(shown.min() - 0.04, -0.03), min(shown.max() + 0.04, 1.03))
     ax.plot([0, 1], [0, 1], color=_PALE, linewidth=1, linestyle="--", zorder=1, label="predicted = known")
     area = 12 + 48 * known.bag_sizes / known.bag_sizes.max()
-    groups = ((fits, _INK, "o", "white", "bag, with 95 % of chance"), (~fits, _COLOURS[1], "X", _COLOURS[1], "bag that does not fit"))
+    groups = ((fits, _INK, "o", "white", "bag, with its interval of 95 %"), (~fits, _COLOURS[1], "X", _COLOURS[1], "bag that does not fit"))
     for group, colour, marker, fill, label in groups:
         if not group.any():
             continue
@@ -91,7 +93,7 @@ def plot_proportions(
         left = known.proportions[k] < 0.75
         ax.annotate(known.bag_names[k], (known.proportions[k], share[k]), (7 if left else -7, 0), textcoords="offset points",
                     ha="left" if left else "right", va="center", fontsize="small")  # fmt: skip
-    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="known share of positives", ylabel="predicted share of positives")
+    ax.set(xlim=limits, ylim=limits, xlabel="known share of positives", ylabel="predicted share of positives")
     ax.set_aspect("equal")
     named = "" if str(task) == "target" else f" of {task}"
     ax.set_title(f"Shares of {len(share)} bags{named}: mean error {error:.3f}")
