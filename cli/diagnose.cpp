@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "bagwise/core/version.h"
+#include "bagwise/report/diagnosis_text.h"
 #include "bagwise/report/model_file.h"
 #include "cli/diagnosing.h"
-#include "cli/diagnosis_text.h"
 #include "cli/output.h"
 #include "cli/table_arguments.h"
 

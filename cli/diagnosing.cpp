@@ -9,25 +9,6 @@
 namespace bagwise::cli {
 namespace {
 
-std::vector<TaskDiagnosis> diagnose_tasks(const std::vector<TrainingTask>& tasks,
-                                          const DiagnosisOptions& options) {
-  std::vector<TaskDiagnosis> out;
-  for (const TrainingTask& task : tasks)
-    out.push_back(diagnose_task(task.name, *task.rows, task.reduced, options));
-  return out;
-}
-
-std::vector<TransferDiagnosis> diagnose_sources(const std::vector<TrainingTask>& tasks,
-                                                const DiagnosisOptions& options) {
-  std::vector<TransferDiagnosis> out;
-  const TrainingTask& target = tasks.back();
-  for (std::size_t t = 0; t + 1 < tasks.size(); ++t) {
-    out.push_back(diagnose_transfer(tasks[t].name, *tasks[t].rows, tasks[t].reduced, *target.rows,
-                                    target.reduced, options));
-  }
-  return out;
-}
-
 // The method whose tasks these are: the model's, or one that takes sources.
 Result<const Method*> method_of(const std::optional<Model>& model, const std::string& file) {
   const bool averages = model && model->committee;  // perhaps over methods: "auto"
@@ -67,50 +48,37 @@ Result<std::vector<TaskFiles>> diagnosed_files(const Arguments& arguments, const
   const auto method = method_of(model, model_file);
   if (!method) return method.error();
   auto files = task_files(arguments, **method);
-  if (!files || !model || may_be_of(*model, files->size())) return files;
-  const std::size_t sources = model->tasks.size() - 1;
-  return Error{fmt::format("was trained with {} and {} given; expected the data it was trained on",
-                           sources > 0          ? fmt::format("{} source(s)", sources)
-                           : files->size() == 1 ? "sources"
-                                                : "no source",
-                           files->size() == 1 ? "none is" : fmt::format("{} are", files->size() - 1)),
-               model_file};
+  if (!files || !model) return files;
+  if (auto checked = check_tasks_of(*model, files->size()); !checked)
+    return Error{checked.error().message, model_file};
+  return files;
 }
 
 Result<std::optional<Diagnosis>> diagnose(const Arguments& arguments, const std::vector<TaskFiles>& files,
                                           const std::optional<Model>& model) {
-  Diagnosis out;
+  std::vector<std::string> remarks;
   for (const TaskFiles& task : files) {
     if (has_label_column(task.table, arguments))
-      out.remarks.push_back(fmt::format("{} has labels; they are not looked at", task.table));
+      remarks.push_back(fmt::format("{} has labels; they are not looked at", task.table));
   }
   ProgressBar bar(arguments.flag("quiet"));
   Seconds seconds;
   auto loaded =
       load_tasks(arguments, files, {.rows = true, .moments = true, .leaks = true}, bar.observer(), seconds);
   if (!loaded) return loaded.error();
-  const std::vector<TrainingTask> tasks = training_tasks(*loaded);
-  const auto threads = static_cast<unsigned>(arguments.whole("threads"));
-  const DiagnosisOptions options{.seed = arguments.whole("seed"), .threads = threads};
-  out.tasks = diagnose_tasks(tasks, options);
+  const ModelDiagnosisOptions options{.seed = arguments.whole("seed"),
+                                      .threads = static_cast<unsigned>(arguments.whole("threads")),
+                                      .folds = arguments.whole("folds"),
+                                      .draws = arguments.whole("bootstrap")};
+  auto out = bagwise::diagnose(training_tasks(*loaded), model ? &*model : nullptr, options, bar.observer());
   if (interrupted() != 0) return std::optional<Diagnosis>();
-  out.transfers = diagnose_sources(tasks, options);
-  if (model) {
-    auto judged = diagnose_model(*model, tasks,
-                                 {.seed = options.seed,
-                                  .threads = threads,
-                                  .folds = arguments.whole("folds"),
-                                  .draws = arguments.whole("bootstrap")},
-                                 bar.observer());
-    if (interrupted() != 0) return std::optional<Diagnosis>();
-    if (!judged) {
-      Error error = judged.error();
-      if (error.file.empty()) error.file = files.back().table;
-      return error;
-    }
-    out.model = std::move(*judged);
+  if (!out) {
+    Error error = out.error();
+    if (error.file.empty()) error.file = files.back().table;
+    return error;
   }
-  return std::optional<Diagnosis>(std::move(out));
+  out->remarks = std::move(remarks);
+  return std::optional<Diagnosis>(std::move(*out));
 }
 
 }  // namespace bagwise::cli

@@ -8,6 +8,7 @@
 #include "bagwise/bags/leak_guard.h"
 #include "bagwise/bags/proportions.h"
 #include "bagwise/bags/reduce_table.h"
+#include "bagwise/bags/same_features.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/data/write_table.h"
 #include "cli/output.h"
@@ -79,42 +80,6 @@ std::string way_to_leave_out(const std::string& feature, const TableOptions& tab
   return fmt::format("leave it out with --exclude {}", typed(feature));
 }
 
-Result<void> check_leaks(const LoadedTask& task, const TaskFiles& files, const TableOptions& table) {
-  const auto leaks = leaked_features(task.task.reduced);
-  if (leaks.empty()) return {};
-  return Error{
-      fmt::format("the feature \"{}\" has each bag's proportion as its mean in every bag: it is the label "
-                  "under another name; {} or keep it with --allow-leak",
-                  leaks[0], way_to_leave_out(leaks[0], table)),
-      files.table};
-}
-
-// The first name of `a` that `b` lacks.
-const std::string* lacking(const std::vector<std::string>& a, std::vector<std::string> b) {
-  std::sort(b.begin(), b.end());
-  const auto found = std::find_if(
-      a.begin(), a.end(), [&](const auto& name) { return !std::binary_search(b.begin(), b.end(), name); });
-  return found == a.end() ? nullptr : &*found;
-}
-
-Result<void> check_same_features(const std::vector<std::string>& target, const std::string& target_file,
-                                 const std::vector<std::string>& source, const std::string& source_file) {
-  if (const auto* name = lacking(target, source)) {
-    return Error{
-        fmt::format("has no feature \"{}\", which the target {} has; --align-features takes it as 0 there",
-                    *name, target_file),
-        source_file};
-  }
-  if (const auto* name = lacking(source, target)) {
-    return Error{fmt::format("has a feature \"{}\", which the target {} lacks; --exclude leaves it out, "
-                             "--align-features takes "
-                             "it as 0 there",
-                             *name, target_file),
-                 source_file};
-  }
-  return {};
-}
-
 // The features of the target, then those that only sources have.
 std::vector<std::string> union_of_features(const std::list<LoadedTask>& tasks) {
   std::vector<std::string> out = tasks.back().task.reduced.feature_names;
@@ -181,13 +146,19 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
     const bool aligned =
         arguments.flag("align-features") || (loaded->sparse && (out.empty() || out.back().sparse));
     if (!out.empty() && !aligned) {
-      const auto& target = out.back().task.reduced.feature_names;
-      const auto& source = loaded->task.reduced.feature_names;
-      if (auto same = check_same_features(target, files.back().table, source, one->table); !same)
-        return same.error();
+      const auto same =
+          check_same_features({out.back().task.reduced.feature_names, files.back().table},
+                              {loaded->task.reduced.feature_names, one->table},
+                              {.lacking = "--align-features takes it as 0 there",
+                               .extra = "--exclude leaves it out, --align-features takes it as 0 there"});
+      if (!same) return same.error();
     }
     if (!wanted.leaks && !arguments.flag("allow-leak")) {
-      if (auto checked = check_leaks(*loaded, *one, table); !checked) return checked.error();
+      const auto ways_out = [&](const std::string& feature) {
+        return fmt::format("{} or keep it with --allow-leak", way_to_leave_out(feature, table));
+      };
+      if (auto checked = check_leaks(loaded->task.reduced, one->table, ways_out); !checked)
+        return checked.error();
     }
     out.push_front(std::move(*loaded));
   }

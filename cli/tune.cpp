@@ -14,6 +14,7 @@
 #include "bagwise/report/table.h"
 #include "bagwise/report/training_json.h"
 #include "bagwise/report/tuning_journal.h"
+#include "bagwise/report/tuning_json.h"
 #include "cli/choice.h"
 #include "cli/interrupt.h"
 #include "cli/load_tasks.h"
@@ -137,19 +138,6 @@ Result<std::vector<Arm>> make_arms(const Arguments& arguments, const std::vector
   return arms;
 }
 
-// That sources are of use to one setting at least; else what the first has against them.
-Result<void> check_sources_used(const std::vector<Arm>& arms) {
-  Result<void> first;
-  for (const Arm& arm : arms) {
-    for (const OptionTexts& setting : settings_of(arm.paths)) {
-      auto checked = arm.method->check_sources(setting);
-      if (checked) return {};
-      if (first) first = std::move(checked);
-    }
-  }
-  return first;
-}
-
 TuneOptions tune_options(const Arguments& arguments) {
   TuneOptions out;
   out.folds = arguments.whole("folds");
@@ -161,43 +149,9 @@ TuneOptions tune_options(const Arguments& arguments) {
   return out;
 }
 
-// The settings, the best first: those on all folds, then by how many they were tried on.
-std::vector<std::size_t> ranked(const Tuned& tuned) {
-  std::vector<std::size_t> out(tuned.tried.size());
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = i;
-  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) {
-    const Tried &x = tuned.tried[a], &y = tuned.tried[b];
-    return x.folds != y.folds ? x.folds > y.folds : x.value < y.value;
-  });
-  return out;
-}
-
 std::string tuned_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
                        const std::string& output) {
-  const Model& model = tuned.fit.model;
-  Json out;
-  out["method"] = model.method;
-  out["selection"] = to_json(*model.selection);
-  out["selection"]["members"] = tuned.members;
-  if (tuned.related) {
-    out["transfer"] = {{"target_correlation", tuned.related->target},
-                       {"source_correlation", tuned.related->source},
-                       {"log_odds", tuned.related->log_odds},
-                       {"share", tuned.transfer_share}};
-  }
-  out["table"] = Json::array();
-  for (const std::size_t i : ranked(tuned)) {
-    const Tried& tried = tuned.tried[i];
-    Json options = Json::object();
-    for (const auto& [name, text] : tried.setting) options[name] = text;
-    out["table"].push_back({{"method", arms[tried.arm].method->name},
-                            {"metric", arms[tried.arm].metric},
-                            {"options", std::move(options)},
-                            {"value", tried.value},
-                            {"folds", tried.folds}});
-  }
-  out.update(to_json(model.training));
-  out["options"] = to_json(model.options);
+  Json out = to_json(tuned, arms);
   out["seconds"] = {{"read", seconds.read},
                     {"reduce", seconds.reduce},
                     {"choose", tuned.choose_seconds},
@@ -243,7 +197,7 @@ std::string tuned_text(const Tuned& tuned, const std::vector<Arm>& arms, const S
         "                settings with transfer weigh {:.2f} of 1\n",
         tuned.related->target, tuned.related->source, tuned.transfer_share);
   }
-  const auto order = ranked(tuned);
+  const auto order = best_first(tuned);
   if (arms.size() > 1) {
     TextTable table({"method", ">settings", ">" + s.criterion, ">share of the model", "best setting"});
     for (std::size_t a = 0; a < arms.size(); ++a) {
@@ -300,15 +254,7 @@ Result<int> run_tune(const Arguments& arguments) {
       remarks.push_back(fmt::format("{} has a column \"{}\": it is ignored, labels are never used to choose",
                                     task.table, arguments.text("label-column")));
   }
-  // Kernel models have no planes to average.
-  const auto uses_kernel = [](const Arm& arm) {
-    for (const OptionTexts& setting : settings_of(arm.paths)) {
-      const auto kernel = setting.find("kernel");
-      if (kernel != setting.end() && kernel->second != "linear") return true;
-    }
-    return false;
-  };
-  if (!arguments.has("combine") && std::any_of(arms->begin(), arms->end(), uses_kernel)) {
+  if (!arguments.has("combine") && has_kernel(*arms)) {
     options.combine = Combine::kBest;
     remarks.emplace_back(
         "with a kernel the best setting is kept (--combine best): there are no planes to average");

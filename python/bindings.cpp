@@ -2,5 +2,13 @@
 #include <pybind11/pybind11.h>
 
 #include "bagwise/core/version.h"
+#include "python/bind.h"
 
-PYBIND11_MODULE(_core, module) { module.attr("__version__") = bagwise::kVersion; }
+PYBIND11_MODULE(_core, module) {
+  module.attr("__version__") = bagwise::kVersion;
+  bagwise::python::bind_rows(module);
+  bagwise::python::bind_tasks(module);
+  bagwise::python::bind_models(module);
+  bagwise::python::bind_learning(module);
+  bagwise::python::bind_datasets(module);
+}

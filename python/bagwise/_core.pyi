@@ -35,7 +35,7 @@ class Rows:
     ) -> Rows:
         """Sparse rows, read in place, columns ascending within each row. A fault of the arrays is a ValueError."""
     @staticmethod
-    def arrow(stream: object) -> Rows:
+    def arrow(stream: object, what: str = "X") -> Rows:
         """What a capsule "arrow_array_stream" gives, copied to row-major float64; names are those of its columns."""
     @property
     def rows(self) -> int: ...
@@ -146,13 +146,13 @@ def fit(
     """The model and the seconds of its parts: reduce, solve, total."""
 
 def tune(
-    arms: Sequence[tuple[str, bool, Sequence[tuple[str, Sequence[str]]]]],
+    arms: Sequence[tuple[str, str | None, Sequence[tuple[str, Sequence[str]]]]],
     tasks: Sequence[Task],
     *,
     folds: int,
     repeats: int,
     criterion: str,
-    combine: str,
+    combine: str | None,  # None: average, or best where a setting has a kernel
     search: str,
     tau: float,
     seed: int,
@@ -160,8 +160,9 @@ def tune(
     allow_leak: bool,
     watch: Watch | None,
 ) -> tuple[Model, dict[str, Any]]:
-    """Each arm: a method, whether to start from its default grid (else from its defaults alone), and the values of
-    options as texts. The dict is what `bagwise tune --json` prints, `table` in the order of the grid."""
+    """Each arm: a method, the text of a grid file (None: the method's own grid), and the values of options, as texts, to
+    put over it. The dict is what `bagwise tune --json` prints, `table` in the order of the grid, and `best`, the number
+    of the best setting in it."""
 
 def diagnose(
     tasks: Sequence[Task],
@@ -187,13 +188,15 @@ def generate(
     kind: str,
     preset: str,
     *,
-    source_rows: int,
-    target_rows: int,
-    test_rows: int,
-    features: int,
+    source_rows: int | None,
+    target_rows: int | None,
+    test_rows: int | None,
+    features: int | None,
+    best_accuracy: float | None,
+    angle_degrees: float | None,
     seed: int,
 ) -> dict[str, Any]:
-    """As `bagwise generate`: source, target and test, each (X, labels +1/-1) with X a dense array or a tuple
+    """As `bagwise generate`, None being what the preset has: source, target and test, each (X, labels +1/-1) with X a dense array or a tuple
     (start, index, values, columns); best_accuracy, angle_degrees, names."""
 
 def proportion_metrics(

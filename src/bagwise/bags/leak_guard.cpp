@@ -1,5 +1,7 @@
 #include "bagwise/bags/leak_guard.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace bagwise {
@@ -32,6 +34,17 @@ std::vector<std::string> leaked_features(const ReducedBags& data) {
     }
   }
   return leaked;
+}
+
+Result<void> check_leaks(const ReducedBags& data, const std::string& file,
+                         const std::function<std::string(const std::string&)>& ways_out) {
+  const auto leaks = leaked_features(data);
+  if (leaks.empty()) return {};
+  return Error{
+      fmt::format("the feature \"{}\" has each bag's proportion as its mean in every bag: it is the label "
+                  "under another name; {}",
+                  leaks[0], ways_out(leaks[0])),
+      file};
 }
 
 }  // namespace bagwise

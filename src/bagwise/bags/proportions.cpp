@@ -255,6 +255,19 @@ Result<ProportionTable> read_proportions(const std::string& path, const Observer
   return reader.take();
 }
 
+Result<ProportionTable> make_proportions(const std::string& what, const std::vector<std::string>& header,
+                                         const std::vector<std::vector<std::string>>& records) {
+  ProportionReader reader(what);
+  if (auto checked = reader.header(header); !checked) return checked.error();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].size() != header.size()) {
+      return Error{fmt::format("has {} cells; expected {}", records[i].size(), header.size()), what, i + 1};
+    }
+    if (auto read = reader.record({records[i].begin(), records[i].end()}, i + 1); !read) return read.error();
+  }
+  return reader.take();
+}
+
 Result<void> write_proportions(const std::string& path, const ProportionTable& table) {
   const bool sizes = std::all_of(table.bags.begin(), table.bags.end(),
                                  [](const auto& entry) { return entry.second.size.has_value(); });

@@ -38,6 +38,10 @@ struct ProportionTable {
 // `stderr` or `epsilon_dp`. Every fault names its line. A share outside [0, 1] is a fault, but noise of
 // either column can bring one there: then it is clipped, and a remark says so.
 Result<ProportionTable> read_proportions(const std::string& path, const Observer& observer = {});
+// The same from memory: the header and the records of such a table, as text. A fault names the record's
+// number from 1 as its line; `what` is what messages call the table.
+Result<ProportionTable> make_proportions(const std::string& what, const std::vector<std::string>& header,
+                                         const std::vector<std::vector<std::string>>& records);
 // bag,proportion,size and, where a bag has noise, stderr or epsilon_dp.
 Result<void> write_proportions(const std::string& path, const ProportionTable& table);
 

@@ -1,6 +1,9 @@
 #include "bagwise/evaluate/arms.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "bagwise/evaluate/grid.h"
 
 namespace bagwise {
 namespace {
@@ -32,6 +35,28 @@ std::vector<Arm> arms_by_metric(const Method& method, const std::vector<Settings
     }
   }
   return out;
+}
+
+Result<void> check_sources_used(std::span<const Arm> arms) {
+  Result<void> first;
+  for (const Arm& arm : arms) {
+    for (const OptionTexts& setting : settings_of(arm.paths)) {
+      auto checked = arm.method->check_sources(setting);
+      if (checked) return {};
+      if (first) first = std::move(checked);
+    }
+  }
+  return first;
+}
+
+bool has_kernel(std::span<const Arm> arms) {
+  for (const Arm& arm : arms) {
+    for (const OptionTexts& setting : settings_of(arm.paths)) {
+      const auto kernel = setting.find("kernel");
+      if (kernel != setting.end() && kernel->second != "linear") return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace bagwise

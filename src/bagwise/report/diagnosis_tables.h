@@ -1,26 +1,17 @@
 // What a diagnosis shows people: its findings in order, and its tables.
 //
-// diagnose prints them (cli/diagnosis_text), a model's page has them (model_page.h).
+// diagnose prints them (diagnosis_text.h), a model's page has them (model_page.h).
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "bagwise/evaluate/diagnosis.h"
 #include "bagwise/evaluate/diagnosis_findings.h"
 #include "bagwise/report/table.h"
 
 namespace bagwise {
-
-// All that was found: the tasks (sources in order, the target last), each source against the target, and the
-// model, where there is one.
-struct Diagnosis {
-  std::vector<TaskDiagnosis> tasks;
-  std::vector<TransferDiagnosis> transfers;
-  std::optional<ModelDiagnosis> model;
-  std::vector<std::string> remarks;  // of whoever read the data
-};
 
 // Verdicts first; of the model before those of its data.
 std::vector<Finding> all_findings(const Diagnosis& diagnosis);

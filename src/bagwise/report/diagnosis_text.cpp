@@ -1,4 +1,4 @@
-#include "cli/diagnosis_text.h"
+#include "bagwise/report/diagnosis_text.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "bagwise/report/table.h"
 
-namespace bagwise::cli {
+namespace bagwise {
 namespace {
 
 Json to_json(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
@@ -168,4 +168,4 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
   return out;
 }
 
-}  // namespace bagwise::cli
+}  // namespace bagwise

@@ -6,7 +6,7 @@
 #include "bagwise/report/diagnosis_tables.h"
 #include "bagwise/report/training_json.h"
 
-namespace bagwise::cli {
+namespace bagwise {
 
 // Findings, then tables; of a model `worst` bags and `top` weights.
 struct Shown {
@@ -15,4 +15,4 @@ struct Shown {
 std::string diagnosis_text(const Diagnosis& diagnosis, const Shown& shown);
 Json diagnosis_json(const Diagnosis& diagnosis);
 
-}  // namespace bagwise::cli
+}  // namespace bagwise
