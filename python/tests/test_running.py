@@ -1,0 +1,144 @@
+"""How fits behave while they run: stops, threads, progress, warnings."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from bagwise import TLLLP, AlterPSVM, BagGridSearchCV, BagwiseWarning, InvCal, diagnose
+
+LONG = """
+import sys, bagwise, numpy as np
+data = bagwise.make_transfer_bags(target_rows=6000, features=60, test_rows=10)
+model = bagwise.AlterPSVM(restarts=100000)
+what = {
+    "fit": lambda: model.fit(*data.target),
+    "search": lambda: bagwise.BagGridSearchCV(bagwise.AlterPSVM(), repeats=50).fit(*data.target),
+}[sys.argv[1]]
+print("begin", flush=True)
+try:
+    what()
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+print("after", hasattr(model, "model_"), flush=True)
+"""
+
+
+@pytest.mark.parametrize("what", ["fit", "search"])
+def test_ctrl_c_stops_within_a_second(what: str) -> None:
+    running = subprocess.Popen([sys.executable, "-c", LONG, what], stdout=subprocess.PIPE, text=True)
+    try:
+        assert running.stdout is not None and running.stdout.readline() == "begin\n"
+        time.sleep(0.7)
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert running.stdout.readline() == "stopped\n"
+        assert time.monotonic() - began < (1 if len(os.sched_getaffinity(0)) == 0 else 3)  # 1 s where nothing else runs
+        assert running.stdout.readline() == "after False\n"
+        assert running.wait(10) == 0
+    finally:
+        running.kill()
+        running.stdout and running.stdout.close()
+
+
+def test_other_threads_run_while_a_fit_does(data: Any) -> None:
+    counted, done = 0, threading.Event()
+
+    def fit() -> None:
+        AlterPSVM(restarts=100, n_jobs=1).fit(*data.target)
+        done.set()
+
+    fitting = threading.Thread(target=fit)
+    fitting.start()
+    longest, last = 0.0, time.monotonic()
+    while not done.is_set():
+        counted += 1
+        time.sleep(0.001)
+        now = time.monotonic()
+        longest, last = max(longest, now - last), now
+    fitting.join()
+    assert counted > 5
+
+
+def test_fits_in_several_threads_do_not_disturb_each_other(data: Any) -> None:
+    expected = {C: InvCal(C=C).fit(*data.target).coef_ for C in (0.5, 1.0, 2.0, 4.0)}
+    found: dict[float, Any] = {}
+    threads = [threading.Thread(target=lambda C=C: found.update({C: InvCal(C=C).fit(*data.target).coef_})) for C in expected]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(found[C], expected[C]) for C in expected)
+
+
+def test_fits_are_quiet_unless_asked(data: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    InvCal().fit(*data.target)
+    assert capfd.readouterr() == ("", "")
+    AlterPSVM(verbose=True, restarts=20).fit(*data.target)
+    out, err = capfd.readouterr()
+    assert out == "" and err.startswith("\r") and "done in" in err and err.endswith("\n")
+
+
+def test_an_early_end_is_a_convergence_warning(data: Any) -> None:
+    with pytest.warns(ConvergenceWarning, match="before it reached what was asked"):
+        model = TLLLP(max_rounds=1, tolerance=0).fit(*data.target)
+    assert model.report_["termination"] != "converged"
+
+
+def test_remarks_are_warnings_at_the_callers_line(data: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    X, bags, shares = data.target
+    noisy = pd.DataFrame({"bag": list(shares), "proportion": list(shares.values()), "stderr": 0.1})
+    noisy.loc[0, "proportion"] = -0.05
+    with pytest.warns(BagwiseWarning, match="noisy proportions lay outside") as caught:
+        InvCal().fit(X, bags, noisy)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        InvCal().fit(*data.target)
+
+
+def test_what_a_progress_callback_raises_passes_through(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("the terminal is gone")
+
+    monkeypatch.setattr("bagwise._progress._line", broken)
+    with pytest.raises(RuntimeError, match="the terminal is gone"):
+        AlterPSVM(verbose=True, restarts=1000).fit(*data.target)
+
+
+def test_matplotlib_and_pandas_are_not_loaded_unless_needed() -> None:
+    script = (
+        "import sys, bagwise\n"
+        "data = bagwise.make_transfer_bags(target_rows=80, features=3, test_rows=10)\n"
+        "bagwise.InvCal().fit(*data.target).predict(data.X_test)\n"
+        "bagwise.BagGridSearchCV(bagwise.MeanMap()).fit(*data.target)\n"
+        "print([name for name in ('matplotlib', 'bagwise._plots') if name in sys.modules])\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_failed_fit_leaves_the_last_model(data: Any) -> None:
+    model = InvCal().fit(*data.target)
+    before = model.coef_
+    with pytest.raises(ValueError):
+        model.set_params(C=-1).fit(*data.target)
+    assert np.array_equal(model.coef_, before)
+
+
+def test_searches_and_diagnoses_show_progress_too(data: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    BagGridSearchCV(InvCal(), verbose=True).fit(*data.target)
+    assert "done in" in capfd.readouterr().err
+    diagnose(*data.target, verbose=True)
+    assert "done in" in capfd.readouterr().err

@@ -1,0 +1,62 @@
+"""scikit-learn's own checks of estimators.
+
+They call fit(X, y) with labels. Bags of one row each, with the share 0 or 1, are labelled data, so a small adapter makes
+bags of the labels; all else is the estimator itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from bagwise import TLLLP, AlterPSVM, ConvPSVM, InvCal, MeanMap, TLCount
+
+
+class Supervised:
+    """fit(X, y) by bags of one row each, and predictions in the labels' own words."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        labels = np.asarray(y)
+        if labels.dtype.kind == "c":
+            labels = labels.real
+        labels = column_or_1d(labels, warn=True)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("y has NaN or inf; expected labels")
+        check_classification_targets(labels)
+        if type_of_target(labels) not in ("binary", "unknown"):
+            raise ValueError("Unknown label type: only binary classification is supported")
+        classes, codes = np.unique(labels, return_inverse=True)
+        # One class alone is for the estimator to refuse.
+        super().fit(X, np.arange(len(labels)), dict(enumerate(codes.tolist())), allow_leak=True)  # type: ignore[misc]
+        self.classes_ = classes
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[super().predict(X)]  # type: ignore[misc]
+
+
+def adapted(cls: type) -> Any:
+    name = f"Supervised{cls.__name__}"
+    globals()[name] = type(name, (Supervised, cls), {"__module__": __name__, "__init__": cls.__init__})
+    return globals()[name]
+
+
+ADAPTED = [adapted(cls)() for cls in (TLLLP, InvCal, MeanMap, AlterPSVM, ConvPSVM, TLCount)]
+
+# Checks that do not apply, and why.
+NOT_APPLICABLE: dict[str, str] = {}
+
+
+@parametrize_with_checks(ADAPTED)
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    name = getattr(check, "func", check).__name__
+    if name in NOT_APPLICABLE:
+        pytest.skip(NOT_APPLICABLE[name])
+    check(estimator)

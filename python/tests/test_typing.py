@@ -1,0 +1,85 @@
+"""The types: stubs that say what the code does, and typical use that mypy accepts."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bagwise
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = Path(bagwise.__file__).parent
+
+USE = """
+import numpy as np
+from bagwise import TLLLP, BagGridSearchCV, BagKFold, InvCal, bag_proportion_error, diagnose, load, make_bags
+
+rng = np.random.default_rng(1)
+X, y = rng.standard_normal((40, 3)), rng.integers(0, 2, 40)
+bags, proportions = make_bags(X, y, size=4)
+model = TLLLP(C=2, C_source=[0.1, 0.2], kernel="linear").fit(X, bags, proportions)
+reveal_type(model)
+reveal_type(model.C)
+reveal_type(model.predict(X))
+reveal_type(model.coef_)
+reveal_type(load("model.json"))
+reveal_type(InvCal.load("model.json"))
+error: float = bag_proportion_error(model.predict_proba(X), bags, proportions)
+search = BagGridSearchCV([InvCal()], {"C": [1, 2]}, cv=3).fit(X, bags, proportions)
+best: dict[str, object] = search.best_params_
+for train, test in BagKFold(5).split(X, bags, proportions):
+    InvCal().fit(X[train], bags[train], proportions)
+ok: bool = diagnose(X, bags, proportions, estimator=model).learnable
+"""
+REVEALED = [
+    '"bagwise._estimators.TLLLP"',
+    '"builtins.float"',
+    '"numpy.ndarray[Any, numpy.dtype[numpy.signedinteger[numpy._typing._64Bit]]]"',
+    '"numpy.ndarray[Any, numpy.dtype[numpy.floating[numpy._typing._64Bit]]]"',
+    '"bagwise._base.Estimator"',
+    '"bagwise._estimators.InvCal"',
+]
+WRONG = [
+    ('InvCal(C="1")', "Argument"),
+    ('InvCal(kernel="cubic")', "Argument"),
+    ("InvCal(nonsense=1)", "Unexpected keyword"),
+    ("InvCal().fit([[1.0]], [1])", "Missing positional argument"),
+]
+
+
+def mypy(*arguments: str, folder: Path) -> str:
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--ignore-missing-imports", "--cache-dir", str(folder / "cache"), *arguments],
+        cwd=folder, capture_output=True, text=True, env={"MYPYPATH": str(PACKAGE.parent), "PATH": ""},
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_the_stub_of_the_estimators_is_up_to_date() -> None:
+    script = HERE.parent / "tools" / "make_stubs.py"
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_package_and_its_use_are_typed(tmp_path: Path) -> None:
+    (tmp_path / "use.py").write_text(USE)
+    wrong = "from bagwise import InvCal\n" + "".join(line + "\n" for line, _ in WRONG)
+    (tmp_path / "wrong.py").write_text(wrong)
+    said = mypy("--strict", "-p", "bagwise", "use.py", "wrong.py", folder=tmp_path) if False else mypy("--strict", "use.py", "wrong.py", folder=tmp_path)
+    own = [line for line in said.splitlines() if ": error:" in line and not line.startswith("wrong.py")]
+    assert own == []
+    revealed = [line.split("Revealed type is ")[1] for line in said.splitlines() if "Revealed type is" in line]
+    assert revealed == REVEALED
+    for number, (line, message) in enumerate(WRONG, 2):
+        assert any(text.startswith(f"wrong.py:{number}: error: {message}") for text in said.splitlines()), (line, said)
+
+
+def test_the_package_itself_is_typed(tmp_path: Path) -> None:
+    said = mypy("--strict", "-p", "bagwise", folder=tmp_path)
+    assert "Success" in said, said
