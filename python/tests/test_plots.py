@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from matplotlib import pyplot
+from matplotlib.collections import PathCollection
 from sklearn.exceptions import NotFittedError
 
 import bagwise
@@ -77,7 +78,7 @@ def test_proportions_are_drawn_by_bag(data: Any) -> None:
     X, bags, known = data.target
     model = bagwise.InvCal().fit(X, bags, known)
     ax = bagwise.plot_proportions(model, X, bags, known)
-    points = np.vstack([c.get_offsets() for c in ax.collections if hasattr(c, "get_offsets") and c.get_sizes().size])
+    points = np.vstack([group.get_offsets() for group in ax.collections if isinstance(group, PathCollection)])
     positive = model.predict_proba(X)[:, 1]
     wanted = sorted((share, positive[np.asarray(bags) == bag].mean()) for bag, share in known.items())
     assert sorted(map(tuple, points.tolist())) == pytest.approx(wanted)
