@@ -104,7 +104,7 @@ def blocks(text):
             if opening:
                 fence, start, words, kept = opening.group(1), number, opening.group(2).split(), []
         elif line.strip() == fence:
-            found.append(Block(start, words, "\n".join(kept) + "\n"))
+            found.append(Block(start, words, "".join(f"{kept_line}\n" for kept_line in kept)))
             fence = None
         else:
             kept.append(line)

@@ -220,7 +220,8 @@ def plot_path(search: BagGridSearchCV, *, param: str = "C", ax: Axes | None = No
     axis = _Axis([settings[k][param] for ks in lines.values() for k in ks])
     ranked = sorted(lines.items(), key=lambda item: (search.best_index_ not in item[1], value[item[1]].min()))
 
-    ax = _new_axes(ax, (6.4, 4.4))
+    below = len(lines) > 3  # where the legend hides nothing
+    ax = _new_axes(ax, (6.4, 4.4 + (0.2 * min(len(lines), _MOST_STYLES + 1) if below else 0)))
     for rank, (label, ks) in reversed(list(enumerate(ranked))):
         ks = sorted(ks, key=lambda k: axis.place(settings[k][param]))
         at = [axis.place(settings[k][param]) for k in ks]
@@ -244,7 +245,10 @@ def plot_path(search: BagGridSearchCV, *, param: str = "C", ax: Axes | None = No
     ax.set_axisbelow(True)
     handles, labels = ax.get_legend_handles_labels()
     order = np.argsort([_legend_rank(text, [label for label, _ in ranked]) for text in labels], kind="stable")
-    ax.legend([handles[i] for i in order], [labels[i] for i in order], fontsize="small", frameon=True, framealpha=0.9, edgecolor="none")
+    place: dict[str, Any] = {"loc": "best", "framealpha": 0.9, "edgecolor": "none"}
+    if below:
+        place = {"loc": "upper left", "bbox_to_anchor": (-0.02, -0.14), "frameon": False, "ncol": 1 if len(max(labels, key=len)) > 30 else 2}
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], fontsize="small", **place)
     return ax
 
 
