@@ -20,6 +20,7 @@ from bagwise._options import (
     METHODS,
     Method,
     given_texts,
+    in_python,
     parameters_section,
     python_names,
     seed_of,
@@ -324,7 +325,7 @@ class Estimator(Classifier):
 def warn_of(model: _core.Model) -> None:
     """Warns of what the model's report says, and of a fit that ended early."""
     for warning in model.warnings:
-        warn(BagwiseWarning, warning)
+        warn(BagwiseWarning, in_python(warning))
     if model.termination != "converged":
         warn(ConvergenceWarning, f"the fit ended by {model.termination} before it reached what was asked")
 

@@ -59,13 +59,11 @@ def make_transfer_bags(
     preset: str = "related",
     size: int = 32,
     *,
-    source_rows: int | None = None,
-    target_rows: int | None = None,
-    test_rows: int | None = None,
-    features: int | None = None,
-    best_accuracy: float | None = None,
-    angle_degrees: float | None = None,
-    random_state: int | Any = 1,
+    source_rows: int = 2000,
+    target_rows: int = 800,
+    test_rows: int = 20000,
+    features: int = 200,
+    random_state: Any = 1,
 ) -> Bunch:
     """Make a source and a target in bags, with a known truth, as `bagwise generate` and `bagwise bag` do.
 
@@ -77,12 +75,10 @@ def make_transfer_bags(
         How near the tasks are: 20 or 90 degrees between their true planes.
     size : int, default=32
         Rows per bag.
-    source_rows, target_rows, test_rows, features : int or None, default=None
-        In place of what the preset says: 2000, 800, 20000 and 200.
-    best_accuracy : float or None, default=None
-        Accuracy of the best possible classifier. None: the preset's 0.9.
-    angle_degrees : float or None, default=None
-        Between the true planes of the tasks. None: the preset's.
+    source_rows, target_rows, test_rows : int, default=2000, 800 and 20000
+        How many rows the source, the target and the test set have.
+    features : int, default=200
+        How many features each row has.
     random_state : int, RandomState, Generator or None, default=1
         Where the random numbers start.
 
@@ -101,9 +97,15 @@ def make_transfer_bags(
     True
     """
     seed = seed_of(random_state)
-    wanted = {"source_rows": source_rows, "target_rows": target_rows, "test_rows": test_rows, "features": features}
-    counts = {name: None if value is None else whole_number(name, value, 1) for name, value in wanted.items()}
-    made = _core.generate(kind, preset, best_accuracy=best_accuracy, angle_degrees=angle_degrees, seed=seed, **counts)
+    made = _core.generate(
+        kind,
+        preset,
+        source_rows=whole_number("source_rows", source_rows, 1),
+        target_rows=whole_number("target_rows", target_rows, 1),
+        test_rows=whole_number("test_rows", test_rows, 1),
+        features=whole_number("features", features, 2),
+        seed=seed,
+    )
     tasks = {}
     for task in ("source", "target"):
         X, labels = made[task]

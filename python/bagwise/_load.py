@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from bagwise import _core
@@ -39,7 +38,7 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     model = _core.Model.load(name)
     method = model.method
     if method == "auto":  # an average over methods: its options are those of the best setting
-        method = json.loads(model.text())["selection"]["best"].split()[0]
+        method = model.report()["selection"]["best"].split()[0]
     if method not in ESTIMATORS:
         raise ValueError(f'{name}: there is no method "{method}" in this version of bagwise')
     return ESTIMATORS[method]._of_model(model)

@@ -207,21 +207,20 @@ def given_texts(method: Method, parameters: dict[str, Any]) -> dict[str, str]:
     return out
 
 
-# What the command line calls otherwise than Python does. Names of options stand at the beginning of a message.
-_FLAGS = {"--align-features": "align_features=True", "--allow-leak": "allow_leak=True"}
+# What the command line calls otherwise than Python does; what stands in quotes is the user's and stays as it is.
+_IN_PYTHON = {
+    **{o.name: o.parameter for method in METHODS.values() for o in method.options if o.name != o.parameter},
+    "--align-features": "align_features=True",
+    "--allow-leak": "allow_leak=True",
+}
+_OTHERWISE = re.compile(
+    r'"[^"]*"|(?<![\w-])(' + "|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))) + r")(?![\w-])"
+)
 
 
 def in_python(message: str) -> str:
     """A message of the compiled half with names as they are in Python."""
-    for flag, argument in _FLAGS.items():
-        message = message.replace(flag, argument)
-    for method in METHODS.values():
-        for option in method.options:
-            if option.parameter == option.name:
-                continue
-            if message.startswith((f"{option.name} = ", f"{option.name}: ")):
-                return message.replace(option.name, option.parameter)
-    return message
+    return _OTHERWISE.sub(lambda found: _IN_PYTHON.get(found[0], found[0]), message)
 
 
 @contextmanager

@@ -6,8 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from bagwise._core import Watch
+if TYPE_CHECKING:
+    from bagwise._core import Watch
 
 _WIDTH = 24
 

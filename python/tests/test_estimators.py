@@ -238,7 +238,7 @@ def test_numbers_may_be_numpys(data: Any) -> None:
 
 def test_sources_where_none_are_taken_are_an_error(data: Any) -> None:
     for cls in (InvCal, MeanMap, ConvPSVM):
-        with pytest.raises(ValueError, match="learns from the target alone; leave the source out"):
+        with pytest.raises(ValueError, match="learns from the target alone"):
             cls().fit(*data.target, source=data.source)
     with pytest.raises(TypeError, match="expected a tuple"):
         TLLLP().fit(*data.target, source="s.csv")

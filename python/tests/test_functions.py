@@ -40,10 +40,10 @@ def test_bad_bags_to_make_are_errors() -> None:
 
 
 def test_generated_data_are_what_was_asked_for() -> None:
-    made = make_transfer_bags(source_rows=50, target_rows=40, test_rows=30, features=7, size=8, best_accuracy=0.8, angle_degrees=45)
+    made = make_transfer_bags(source_rows=50, target_rows=40, test_rows=30, features=7, size=8)
     assert made.source[0].shape == (50, 7) and made.target[0].shape == (40, 7) and made.X_test.shape == (30, 7)
     assert set(made.y_test.tolist()) == {0, 1} and len(made.target[2]) == 5
-    assert made.best_accuracy == pytest.approx(0.8) and made.angle_degrees == pytest.approx(45)
+    assert made.best_accuracy == pytest.approx(0.9) and made.angle_degrees == pytest.approx(20)
     assert len(made.feature_names) == 7
     documents = make_transfer_bags("documents", source_rows=40, target_rows=40, test_rows=30)
     assert scipy.sparse.issparse(documents.target[0]) and documents.target[0].has_canonical_format
@@ -53,7 +53,7 @@ def test_generated_data_are_what_was_asked_for() -> None:
 def test_bad_generated_data_are_errors() -> None:
     for arguments, kind in (
         ({"kind": "images"}, ValueError), ({"preset": "near"}, ValueError), ({"target_rows": 0}, ValueError),
-        ({"features": 1.5}, TypeError), ({"best_accuracy": 2.0}, ValueError),
+        ({"features": 1.5}, TypeError), ({"features": 1}, ValueError),
     ):  # fmt: skip
         with pytest.raises(kind):
             make_transfer_bags(**arguments)

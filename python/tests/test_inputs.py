@@ -233,7 +233,7 @@ def test_text_in_a_data_frame_is_an_error_that_names_the_cell() -> None:
         InvCal().fit(pd.DataFrame({"year": pd.Categorical([2019, 2020])}), [1, 2], [0.1, 0.9])
     with pytest.raises(ValueError, match=r"column 1 \(day\).*is not a number"):
         InvCal().fit(pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])}), [1, 2], [0.1, 0.9])
-    with pytest.raises(ValueError, match=r"(?i)row 2: column 1 \(age\).*nan"):
+    with pytest.raises(ValueError, match=r"X: .*column 1 \(age\): .*row 2.* is NaN|X: row 2: column 1 \(age\).*NaN"):
         InvCal().fit(pd.DataFrame({"age": pd.array([1, None], dtype="Int64")}), [1, 2], [0.1, 0.9])
 
 
@@ -396,9 +396,9 @@ def test_features_of_sources_are_put_in_order(data: Any) -> None:
     expected = TLLLP().fit(*data.target, source=data.source).coef_
     for other in (source, source[list("fbdace")], data.source[0]):
         assert np.array_equal(TLLLP().fit(target, bags, shares, source=(other, *data.source[1:])).coef_, expected)
-    with pytest.raises(ValueError, match=r'has no feature "c", which the target has; align_features=True takes it as 0'):
+    with pytest.raises(ValueError, match=r'has no feature "c", which the target X has; align_features=True takes it as 0'):
         TLLLP().fit(target, bags, shares, source=(source.drop(columns="c"), *data.source[1:]))
-    with pytest.raises(ValueError, match='has a feature "g", which the target lacks'):
+    with pytest.raises(ValueError, match='has a feature "g", which the target X lacks'):
         TLLLP().fit(target, bags, shares, source=(source.assign(g=1.0), *data.source[1:]))
     with pytest.raises(ValueError, match='"x6"'):
         TLLLP().fit(*data.target, source=(data.source[0][:, :5], *data.source[1:]))

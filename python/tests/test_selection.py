@@ -131,7 +131,7 @@ def test_sources_go_to_a_search(data: Any) -> None:
     per_source = BagGridSearchCV(TLLLP(), {"C_source": [0.25, [0.5, 1]]}, cv=3, combine="best")
     per_source.fit(*data.target, source=[data.source, data.source])
     assert per_source.cv_results_["param_C_source"].tolist() == [0.25, [0.5, 1]]
-    with pytest.raises(ValueError, match="learns from the target alone; leave the source out"):
+    with pytest.raises(ValueError, match="learns from the target alone"):
         BagGridSearchCV(InvCal()).fit(*data.target, source=data.source)
 
 
