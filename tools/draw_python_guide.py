@@ -29,7 +29,8 @@ def main():
                 continue
             answer = session.run(block)
             if answer is None or (answer["raised"] and "raises" not in block.words):
-                print(f"{GUIDE}:{block.line}: {answer['trace'] if answer else 'the interpreter ended'}", file=sys.stderr)
+                fault = answer["trace"] if answer else "the interpreter ended"
+                print(f"{GUIDE}:{block.line}: {fault}", file=sys.stderr)
                 return 1
         for picture in sorted(Path(folder).glob("python-*.png")):
             shutil.copyfile(picture, IMAGES / picture.name)

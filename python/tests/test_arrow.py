@@ -12,7 +12,7 @@ import pytest
 import bagwise
 from bagwise import _core
 
-FORMATS = {"?": "b", "b": "c", "B": "C", "h": "s", "H": "S", "i": "i", "I": "I", "l": "l", "L": "L", "e": "e", "f": "f", "d": "g"}
+FORMATS = dict(zip("?bBhHiIlLefd", "bcCsSiIlLefg"))  # numpy's letters and Arrow's
 
 
 class ArrowSchema(ctypes.Structure):
@@ -264,7 +264,8 @@ def test_faults_name_the_column() -> None:
     )
     X, _, _ = draw_bags()
     assert fault_of(holder_of(X, nulls=[(30, "height"), (9, "income"), (12, "age")])) == (
-        "X: row 10: column 2 (income): is empty (null); expected a finite number (fill nulls or leave such rows out first)"
+        "X: row 10: column 2 (income): is empty (null); expected a finite number "
+        "(fill nulls or leave such rows out first)"
     )
     assert fault_of(holder_of(X, fault="the file was cut off")) == "X: the Arrow stream failed: the file was cut off"
     assert fault_of(Holder({})) == "X: there is no feature column here; expected at least one"

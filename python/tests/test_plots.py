@@ -153,7 +153,8 @@ def test_a_path_has_a_line_for_each_combination(data: Any) -> None:
     drawn = {line.get_label(): line for line in ax.lines}
     for epsilon in grid["epsilon"]:
         line = drawn[f"epsilon = {epsilon}"]
-        value = {p["C"]: -s for p, s in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"]) if p["epsilon"] == epsilon}
+        found = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"])
+        value = {params["C"]: -score for params, score in found if params["epsilon"] == epsilon}
         assert list(line.get_xdata()) == sorted(value)
         assert list(line.get_ydata()) == [value[C] for C in sorted(value)]
     best = drawn[f"best: C = {search.best_params_['C']:g}"]
@@ -228,6 +229,7 @@ def test_nothing_but_a_figure_is_made(data: Any, helped: Any) -> None:
 
 
 def test_matplotlib_is_loaded_when_it_is_needed() -> None:
-    code = "import sys, bagwise; print('matplotlib' in sys.modules, bagwise.plot_path.__name__, 'matplotlib' in sys.modules)"
+    loaded = "'matplotlib' in sys.modules"
+    code = f"import sys, bagwise; print({loaded}, bagwise.plot_path.__name__, {loaded})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "plot_path", "False"]
