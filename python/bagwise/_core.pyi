@@ -117,7 +117,8 @@ class Model:
     def warnings(self) -> list[str]: ...
     def plane(self, task: int) -> tuple[NDArray[np.float64], float]:
         """Weights and bias on raw values. ValueError for a kernel model."""
-    def shared_weights(self) -> NDArray[np.float64] | None: ...
+    def shared_weights(self) -> NDArray[np.float64] | None:
+        """The part of the planes that all tasks share, on raw values; None: the model has no such part."""
     def scores(self, rows: Rows, task: int, threads: int = 0) -> NDArray[np.float64]: ...
     def probabilities(self, scores: NDArray[np.float64], task: int) -> NDArray[np.float64]:
         """Two columns: of the negative and of the positive class."""
