@@ -138,9 +138,11 @@ def plot_transfer(estimator: Classifier, X: Features | None = None, *, ax: Axes 
     _check_estimator(estimator)
     model = estimator.model_
     if len(model.tasks) < 2:
+        # An average over settings of which some learn alone has no source either.
+        best = ' and combine="best"' if isinstance(estimator, BagGridSearchCV) else ""
         raise ValueError(
-            f"this {type(estimator).__name__} was fitted without a source; "
-            "expected one fitted with source=(X, bags, proportions)"
+            f"this {type(estimator).__name__} has the plane of the target only; "
+            f"expected one that transfers, fitted with source=(X, bags, proportions){best}"
         )
     if not model.linear:
         raise ValueError("a kernel model has no weight for each feature; expected a linear one (kernel='linear')")

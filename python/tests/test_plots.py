@@ -202,8 +202,11 @@ def test_what_cannot_be_drawn_is_said(data: Any, helped: Any) -> None:
         bagwise.plot_transfer("model.json")
     with pytest.raises(TypeError, match="expected a fitted BagGridSearchCV"):
         bagwise.plot_path(helped)
-    with pytest.raises(ValueError, match="was fitted without a source"):
+    with pytest.raises(ValueError, match="this TLLLP has the plane of the target only; expected one that transfers"):
         bagwise.plot_transfer(bagwise.TLLLP().fit(X, bags, known))
+    average = bagwise.BagGridSearchCV(bagwise.TLLLP(), [{"C": [1]}, {"lam": [1e-6]}]).fit(X, bags, known)
+    with pytest.raises(ValueError, match='and combine="best"'):
+        bagwise.plot_transfer(average)
     with pytest.raises(ValueError, match="a kernel model has no weight for each feature"):
         bagwise.plot_transfer(bagwise.TLLLP(kernel="rbf").fit(X, bags, known, source=data.source))
     with pytest.raises(ValueError, match="X has 3 features; expected the 12 of the fit"):
@@ -213,6 +216,14 @@ def test_what_cannot_be_drawn_is_said(data: Any, helped: Any) -> None:
     search = bagwise.BagGridSearchCV(bagwise.InvCal(), {"C": [1, 2]}, combine="best").fit(X, bags, known)
     with pytest.raises(ValueError, match="no setting of the search names the parameter 'gamma'; those that vary are C"):
         bagwise.plot_path(search, param="gamma")
+
+
+def test_a_search_can_be_drawn_as_an_estimator(data: Any) -> None:
+    for combine in ("average", "best"):
+        search = bagwise.BagGridSearchCV(bagwise.TLLLP(), {"C": [0.1, 1]}, combine=combine)
+        search.fit(*data.target, source=data.source)
+        assert "target" in labels_of(bagwise.plot_transfer(search))
+        assert bagwise.plot_proportions(search, *data.target).get_title().startswith("Shares of 20 bags: ")
 
 
 def test_a_kernel_model_has_shares_to_draw(data: Any) -> None:
