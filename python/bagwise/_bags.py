@@ -63,8 +63,6 @@ def _one_per_row(bags: Bags, rows: int | None, what: str) -> Any:
     values = bags
     if hasattr(bags, "cat") and hasattr(bags, "array"):
         values = bags.array  # a Series of categories
-    elif hasattr(bags, "to_numpy"):
-        values = bags.to_numpy()
     elif not (hasattr(bags, "categories") and hasattr(bags, "codes")):
         # A list is not for numpy to unify: [1, "a"] would become text.
         values = np.asarray(bags) if hasattr(bags, "__array__") else list(bags)
@@ -93,6 +91,8 @@ def _bag_fault(what: str, row: int, value: Any) -> ValueError:
 
 def bag_value(value: Any) -> int | str | None:
     """A bag as int or str; None where it is neither."""
+    if type(value) is int:
+        return value
     if isinstance(value, (Integral, np.bool_)):
         return int(value)
     if isinstance(value, Real) and float(value).is_integer():
@@ -106,7 +106,10 @@ def _number_objects(values: list[Any], what: str) -> NumberedBags:
     except TypeError:
         bad = next(value for value in values if getattr(type(value), "__hash__", None) is None)
         raise TypeError(f"{what} hold a value of type {type(bad).__name__}; expected integers or text") from None
-    row_of = lambda bag: next(row for row, value in enumerate(values) if value is bag)  # noqa: E731
+
+    def row_of(bag: Any) -> int:
+        return next(row for row, value in enumerate(values) if value is bag)
+
     distinct = _distinct(list(numbers), what, row_of)
     codes = np.fromiter(map(numbers.__getitem__, values), np.uint32, len(values))
     return NumberedBags(codes, distinct)
@@ -150,17 +153,21 @@ def make_proportions(known: KnownShares, bags: NumberedBags, what: str = "propor
         pairs = list(known.items())
     else:
         pairs = _by_sorted_bag(known, bags, what)
-    return _core.Proportions(what, ["bag", "proportion"], [[_key(bag, what), _share(share, bag, what)] for bag, share in pairs])
+    records = [[_key(bag, what), _share(share, bag, what)] for bag, share in pairs]
+    return _core.Proportions(what, ["bag", "proportion"], records)
 
 
 def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> list[tuple[Any, Any]]:
     if isinstance(known, (str, bytes)) or not (hasattr(known, "__array__") or isinstance(known, Iterable)):
-        raise TypeError(f"{what} are of type {type(known).__name__}; expected a dict, a Series, an array or a DataFrame")
+        found = type(known).__name__
+        raise TypeError(f"{what} are of type {found}; expected a dict, a Series, an array or a DataFrame")
     shares = np.asarray(known if hasattr(known, "__array__") else list(known))
     if shares.ndim != 1:
         raise ValueError(f"{what} have the shape {shares.shape}; expected one share for each bag, in one dimension")
     if len({type(value) for value in bags.values}) > 1:
-        raise ValueError(f"{what} by sorted bag need bags of one kind, but some are numbers and some are text; expected a dict")
+        raise ValueError(
+            f"{what} by sorted bag need bags of one kind, but some are numbers and some are text; expected a dict"
+        )
     if len(shares) != len(bags.values):
         raise ValueError(
             f"{what} have {len(shares)} values for {len(bags.values)} bags; expected one for each bag, in sorted order"
@@ -169,6 +176,8 @@ def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> list[tu
 
 
 def _key(bag: Any, what: str) -> str:
+    if type(bag) is str and bag:  # what is usual, quickly: there may be many bags
+        return bag
     value = bag_value(bag)
     if value is None:
         raise ValueError(f"{what}: the bag {bag!r} is neither an integer nor text; expected one of the two")
@@ -176,12 +185,13 @@ def _key(bag: Any, what: str) -> str:
 
 
 def _share(share: Any, bag: Any, what: str) -> str:
+    if type(share) is float and share == share:
+        return repr(share)
     if _is_missing(share):
         raise ValueError(f'{what}: the proportion of bag "{bag}" is missing; expected a number between 0 and 1')
     if not is_number(share):
-        raise TypeError(
-            f'{what}: the proportion of bag "{bag}" is of type {type(share).__name__}; expected a number between 0 and 1'
-        )
+        found = type(share).__name__
+        raise TypeError(f'{what}: the proportion of bag "{bag}" is of type {found}; expected a number between 0 and 1')
     return number_text(share)
 
 

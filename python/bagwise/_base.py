@@ -259,15 +259,23 @@ class Estimator(Classifier):
         method = self._method
         options = given_texts(method, self.get_params(deep=False))
         seed, threads = seed_of(self.random_state), threads_of(self.n_jobs)
-        calibrate = self._by_bags()
+        calibrate = CALIBRATE.chosen(self.calibrate) == "bags"
         with python_names():
             _core.check_options(method.name, options, len(list_sources(source)))
+        if delta is not None and not method.uses_sources:  # those that do may start from TL-LLP's planes
+            warn(BagwiseWarning, f"delta is not used: {method.name} takes the rows as exact")
         tasks = make_tasks(X, bags, proportions, source, delta, align_features)
         with python_names(), watching(self.verbose) as watch:
             model, seconds = _core.fit(
-                method.name, options, tasks.tasks,
-                seed=seed, threads=threads, calibrate=calibrate, allow_leak=allow_leak, watch=watch,
-            )  # fmt: skip
+                method.name,
+                options,
+                tasks.tasks,
+                seed=seed,
+                threads=threads,
+                calibrate=calibrate,
+                allow_leak=allow_leak,
+                watch=watch,
+            )
         self._keep_fit(model, tasks, seconds)
         return self
 
@@ -312,9 +320,6 @@ class Estimator(Classifier):
         out: Self = cls(**known)
         out._keep(model, named=model.features != numbered_names(len(model.features)))
         return out
-
-    def _by_bags(self) -> bool:
-        return CALIBRATE.chosen(self.calibrate) == "bags"
 
     def _keep_fit(self, model: _core.Model, tasks: Tasks, seconds: dict[str, float]) -> None:
         self._keep(model, tasks.named)

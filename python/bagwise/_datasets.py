@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from bagwise import _core
 from bagwise._base import zero_one
-from bagwise._options import seed_of, whole_number
+from bagwise._options import is_number, seed_of, whole_number
 
 
 def make_bags(
@@ -50,7 +50,8 @@ def make_bags(
     rows = len(labels) if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != len(labels):
         raise ValueError(f"y has {len(labels)} labels for {rows} rows; expected one for each row")
-    codes, names, shares = _core.deal_bags((2 * labels - 1).astype(np.int8), whole_number("size", size, 1), seed_of(random_state))
+    signs = (2 * labels - 1).astype(np.int8)
+    codes, names, shares = _core.deal_bags(signs, whole_number("size", size, 1), seed_of(random_state))
     return np.array(names)[codes], dict(zip(names, shares.tolist()))
 
 
@@ -63,6 +64,8 @@ def make_transfer_bags(
     target_rows: int = 800,
     test_rows: int = 20000,
     features: int = 200,
+    best_accuracy: float | None = None,
+    angle_degrees: float | None = None,
     random_state: Any = 1,
 ) -> Bunch:
     """Make a source and a target in bags, with a known truth, as `bagwise generate` and `bagwise bag` do.
@@ -79,6 +82,10 @@ def make_transfer_bags(
         How many rows the source, the target and the test set have.
     features : int, default=200
         How many features each row has.
+    best_accuracy : float or None, default=None
+        Accuracy of the best possible classifier. None: 0.9.
+    angle_degrees : float or None, default=None
+        Between the true planes of the tasks. None: the preset's.
     random_state : int, RandomState, Generator or None, default=1
         Where the random numbers start.
 
@@ -104,6 +111,8 @@ def make_transfer_bags(
         target_rows=whole_number("target_rows", target_rows, 1),
         test_rows=whole_number("test_rows", test_rows, 1),
         features=whole_number("features", features, 2),
+        best_accuracy=_number("best_accuracy", best_accuracy),
+        angle_degrees=_number("angle_degrees", angle_degrees),
         seed=seed,
     )
     tasks = {}
@@ -120,6 +129,12 @@ def make_transfer_bags(
         angle_degrees=made["angle_degrees"],
         feature_names=made["names"],
     )
+
+
+def _number(name: str, value: Any) -> float | None:
+    if value is not None and not is_number(value):
+        raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected a number or None")
+    return None if value is None else float(value)
 
 
 def _matrix(X: Any) -> Any:

@@ -22,7 +22,7 @@ class Diagnosis:
     findings : list of dict
         The verdicts, the weightiest first.
     learnable : bool
-        Whether the target's bags can be learnt from; False also where that is unclear (`to_dict()` tells the two apart).
+        Whether the target's bags can be learnt from; False also where that is unclear (`to_dict()` tells which).
     """
 
     def __init__(self, figures: dict[str, Any], text: str) -> None:
@@ -109,8 +109,14 @@ def diagnose(
         model = estimator._fitted_model()
     tasks = make_tasks(X, bags, proportions, source, delta, align_features)
     with python_names(), watching(verbose) as watch:
+        seed = seed_of(random_state)
         figures, text = _core.diagnose(
-            tasks.tasks, model, folds=whole_number("folds", folds, 0), bootstrap=whole_number("bootstrap", bootstrap, 0),
-            seed=seed_of(random_state), threads=threads_of(n_jobs), watch=watch,
-        )  # fmt: skip
-    return Diagnosis(figures, text)
+            tasks.tasks,
+            model,
+            folds=whole_number("folds", folds, 0),
+            bootstrap=whole_number("bootstrap", bootstrap, 0),
+            seed=seed,
+            threads=threads_of(n_jobs),
+            watch=watch,
+        )
+    return Diagnosis({**figures, "seed": seed, "version": _core.__version__}, text)

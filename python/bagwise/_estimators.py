@@ -144,8 +144,8 @@ class MeanMap(Estimator):
 class AlterPSVM(Estimator):
     """Labels and a large-margin plane by turns, from several starts.
 
-    alter-pSVM (Yu et al. 2013) treats the labels of the rows as unknowns. With the labels fixed it fits a support vector
-    machine, with the machine fixed it finds the best labels that fit the bags, and so on, from many starts.
+    alter-pSVM (Yu et al. 2013) treats the labels of the rows as unknowns. With the labels fixed it fits a support
+    vector machine, with the machine fixed it finds the best labels that fit the bags, and so on, from many starts.
 
     {parameters}
 

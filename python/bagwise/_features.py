@@ -42,7 +42,7 @@ def read_features(X: Features, what: str = "X") -> Table:
         names = numbered_names(_checked_shape(X.shape, what)[1])
         return Table(_sparse_rows(X, names, what), named=False)
     if hasattr(X, "__arrow_c_stream__"):
-        rows = _core.Rows.arrow(X.__arrow_c_stream__())
+        rows = _core.Rows.arrow(X.__arrow_c_stream__(), what)
         _checked_shape((rows.rows, rows.columns), what)
         return Table(rows, named=True)
     values = _dense_values(X, what)
@@ -67,9 +67,8 @@ def _checked_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
         raise ValueError(f"Found array with dim {len(shape)}. {what} expected <= 2.")
     for count, kind in zip(shape, ("sample", "feature")):
         if count == 0:
-            raise ValueError(
-                f"Found array with 0 {kind}(s) (shape={tuple(shape)}) while a minimum of 1 is required: {what} has none."
-            )
+            found = f"Found array with 0 {kind}(s) (shape={tuple(shape)})"
+            raise ValueError(f"{found} while a minimum of 1 is required: {what} has none.")
     return shape[0], shape[1]
 
 
@@ -139,8 +138,8 @@ def _frame_names(frame: Any) -> tuple[list[str], bool]:
     kinds = sorted({type(name).__name__ for name in frame.columns})
     if kinds and all(isinstance(name, str) for name in frame.columns):
         names = [str(name) for name in frame.columns]
-        repeated = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-        if repeated is not None:
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
             raise ValueError(f'the column "{repeated}" occurs twice; expected every feature once')
         return names, True
     if "str" in kinds:
@@ -183,7 +182,8 @@ def _column(column: Any, what: str, number: int, name: str) -> NDArray[np.float6
         numbers: NDArray[np.float64] = cells.astype(np.float64)
         return numbers
     if row is None:
-        raise ValueError(f"{what}: column {number + 1} ({name}): is of type {kind}; expected numbers ({_dummies(name)})")
+        place = f"{what}: column {number + 1} ({name})"
+        raise ValueError(f"{place}: is of type {kind}; expected numbers ({_dummies(name)})")
     hint = f" ({_dummies(name)})" if isinstance(cells[row], str) else ""
     raise _cell_fault(what, row, number, name, cells[row], f"expected a finite number{hint}")
 
@@ -193,4 +193,6 @@ def _dummies(name: str) -> str:
 
 
 def _is_plain_number(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, (int, float, np.number, np.bool_)) and not isinstance(cell, np.complexfloating))
+    """None is a missing number, found later with the NaNs."""
+    real = isinstance(cell, (int, float, np.number, np.bool_)) and not isinstance(cell, np.complexfloating)
+    return cell is None or real

@@ -212,6 +212,7 @@ _IN_PYTHON = {
     **{o.name: o.parameter for method in METHODS.values() for o in method.options if o.name != o.parameter},
     "--align-features": "align_features=True",
     "--allow-leak": "allow_leak=True",
+    "--scale standard": 'scale="standard"',
 }
 _OTHERWISE = re.compile(
     r'"[^"]*"|(?<![\w-])(' + "|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))) + r")(?![\w-])"

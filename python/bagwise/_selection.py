@@ -17,7 +17,7 @@ from bagwise._estimators import ESTIMATORS
 from bagwise._features import Features
 from bagwise._options import METHODS, Method, given_texts, is_number, python_names, seed_of, threads_of, whole_number
 from bagwise._progress import watching
-from bagwise._tasks import list_sources, make_tasks
+from bagwise._tasks import make_tasks
 from bagwise._warnings import BagwiseWarning, warn
 
 # A method, the text of its grid (None: its own), and the options that are the same in every setting.
@@ -217,9 +217,10 @@ class BagGridSearchCV(Classifier):
         combine, by_kernel = self.combine, _kernel_used(arms)
         if combine == "average" and by_kernel:
             combine = "best"
-        list_sources(source)
         if not is_number(self.tau):
             raise TypeError(f"tau = {self.tau!r} is of type {type(self.tau).__name__}; expected a number > 0")
+        if not 0 < self.tau < np.inf:
+            raise ValueError(f"tau = {self.tau} breaks tau > 0")
         choice = {"criterion": self.criterion, "combine": combine, "search": self.search}
         for name, value in choice.items():
             if not isinstance(value, str):
@@ -227,15 +228,28 @@ class BagGridSearchCV(Classifier):
         folds, repeats = whole_number("cv", self.cv, 2), whole_number("repeats", self.repeats, 1)
         seed, threads = seed_of(self.random_state), threads_of(self.n_jobs)
         tasks = make_tasks(X, bags, proportions, source, delta, align_features)
+        count = len(tasks.tasks[-1].bag_names)
+        if folds > count:
+            raise ValueError(f"cv = {folds} with {count} bags; expected from 2 to the number of bags")
         with python_names(), watching(self.verbose) as watch:
-            model, self._told = _core.tune(
-                arms, tasks.tasks, folds=folds, repeats=repeats, **choice, tau=float(self.tau),
-                seed=seed, threads=threads, allow_leak=allow_leak, watch=watch,
-            )  # fmt: skip
+            model, told = _core.tune(
+                arms,
+                tasks.tasks,
+                folds=folds,
+                repeats=repeats,
+                **choice,
+                tau=float(self.tau),
+                seed=seed,
+                threads=threads,
+                allow_leak=allow_leak,
+                watch=watch,
+            )
+        self._told = told
         self._keep(model, tasks.named)
         self._keep_choice(model, tasks.named)
         if combine != self.combine:
-            warn(BagwiseWarning, 'with a kernel the best setting is kept (combine="best"): there are no planes to average')
+            kept = 'with a kernel the best setting is kept (combine="best"): there are no planes to average'
+            warn(BagwiseWarning, kept)
         warn_of(model)
         return self
 
@@ -256,7 +270,7 @@ class BagGridSearchCV(Classifier):
                     'expected an estimator of bagwise, a list of them, or "auto"'
                 )
             if one.calibrate != "none":
-                raise ValueError(f'calibrate = "{one.calibrate}" of the estimator: a search does not calibrate; expected "none"')
+                raise ValueError(f'calibrate = "{one.calibrate}": a search does not calibrate; expected "none"')
         if not listed:
             raise ValueError('estimator is an empty list; expected an estimator of bagwise, a list of them, or "auto"')
         return listed
@@ -313,7 +327,8 @@ def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
 def _axes(method: Method, axes: Any) -> dict[str, list[str]]:
     """A dict of parameters and values by the command line's names, values as texts."""
     if not isinstance(axes, Mapping):
-        raise TypeError(f"param_grid holds a value of type {type(axes).__name__}; expected a dict of parameters and values")
+        found = type(axes).__name__
+        raise TypeError(f"param_grid holds a value of type {found}; expected a dict of parameters and values")
     out = {}
     for name, values in axes.items():
         option = method.option(name)
@@ -337,12 +352,13 @@ def _setting(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _results(table: list[dict[str, Any]]) -> dict[str, Any]:
+    masked: Any = np.ma  # its functions are not typed
     params = [_setting(row) for row in table]
     folds = np.array([row["folds"] for row in table])
     scores = np.array([-row["value"] for row in table])
     out: dict[str, Any] = {"params": params, "method": np.array([row["method"] for row in table], dtype=object)}
     for name in dict.fromkeys(name for setting in params for name in setting):
-        column: Any = np.ma.masked_all(len(params), dtype=object)
+        column = masked.masked_all(len(params), dtype=object)
         for i, setting in enumerate(params):
             if name in setting:
                 column[i] = setting[name]

@@ -39,18 +39,22 @@ def list_sources(source: Any) -> list[tuple[Any, ...]]:
         return []
     listed = [source] if isinstance(source, tuple) else source
     if not isinstance(listed, list):
-        raise TypeError(
-            f"source is of type {type(source).__name__}; expected a tuple (X, bags, proportions) or a list of such tuples"
-        )
+        found = type(source).__name__
+        raise TypeError(f"source is of type {found}; expected a tuple (X, bags, proportions) or a list of such tuples")
     for one in listed:
         if not isinstance(one, tuple) or len(one) not in (3, 4):
             found = f"a tuple of {len(one)}" if isinstance(one, tuple) else f"of type {type(one).__name__}"
-            raise TypeError(f"a source is {found}; expected a tuple (X, bags, proportions) or (X, bags, proportions, delta)")
+            raise TypeError(f"a source is {found}; expected (X, bags, proportions) or (X, bags, proportions, delta)")
     return listed
 
 
 def make_tasks(
-    X: Features, bags: Bags, proportions: KnownShares, source: Any = None, delta: Any = None, align_features: bool = False
+    X: Features,
+    bags: Bags,
+    proportions: KnownShares,
+    source: Any = None,
+    delta: Any = None,
+    align_features: bool = False,
 ) -> Tasks:
     """Reads the data of a fit; ValueError or TypeError says what is wrong with them."""
     target = _read_part("target", "", X, bags, proportions, delta)

@@ -15,6 +15,8 @@ import bagwise
 from bagwise import TLLLP, AlterPSVM, ConvPSVM, InvCal, MeanMap, TLCount
 from bagwise._options import METHODS
 
+pytestmark = pytest.mark.filterwarnings("ignore:the objective is negative")
+
 ALL = [TLLLP, InvCal, MeanMap, AlterPSVM, ConvPSVM, TLCount]
 # Short of what each method would do by default, where that takes long.
 QUICK: dict[type, dict[str, Any]] = {AlterPSVM: {"restarts": 2}, ConvPSVM: {"scale": "standard"}}
@@ -203,7 +205,7 @@ WRONG_TYPES = [
     (TLLLP, "C_source", []), (TLLLP, "degree", 2.0), (TLLLP, "tube", 3), (TLLLP, "clip", "auto"),
     (AlterPSVM, "reheat", 1), (InvCal, "calibrate", 0), (InvCal, "random_state", "a"), (InvCal, "random_state", True),
     (InvCal, "n_jobs", 1.5), (InvCal, "n_jobs", "all"),
-]  # fmt: skip
+]
 WRONG_VALUES = [
     (TLLLP, "C", -1, r"C = -1 breaks C > 0"),
     (TLLLP, "C", np.inf, r'C: "inf" is not a finite number'),

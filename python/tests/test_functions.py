@@ -40,10 +40,11 @@ def test_bad_bags_to_make_are_errors() -> None:
 
 
 def test_generated_data_are_what_was_asked_for() -> None:
-    made = make_transfer_bags(source_rows=50, target_rows=40, test_rows=30, features=7, size=8)
+    sizes = {"source_rows": 50, "target_rows": 40, "test_rows": 30, "features": 7, "size": 8}
+    made = make_transfer_bags(**sizes, best_accuracy=0.8, angle_degrees=45)
     assert made.source[0].shape == (50, 7) and made.target[0].shape == (40, 7) and made.X_test.shape == (30, 7)
     assert set(made.y_test.tolist()) == {0, 1} and len(made.target[2]) == 5
-    assert made.best_accuracy == pytest.approx(0.9) and made.angle_degrees == pytest.approx(20)
+    assert made.best_accuracy == pytest.approx(0.8) and made.angle_degrees == pytest.approx(45)
     assert len(made.feature_names) == 7
     documents = make_transfer_bags("documents", source_rows=40, target_rows=40, test_rows=30)
     assert scipy.sparse.issparse(documents.target[0]) and documents.target[0].has_canonical_format
@@ -51,10 +52,16 @@ def test_generated_data_are_what_was_asked_for() -> None:
 
 
 def test_bad_generated_data_are_errors() -> None:
-    for arguments, kind in (
-        ({"kind": "images"}, ValueError), ({"preset": "near"}, ValueError), ({"target_rows": 0}, ValueError),
-        ({"features": 1.5}, TypeError), ({"features": 1}, ValueError),
-    ):  # fmt: skip
+    bad = [
+        ({"kind": "images"}, ValueError),
+        ({"preset": "near"}, ValueError),
+        ({"target_rows": 0}, ValueError),
+        ({"features": 1.5}, TypeError),
+        ({"features": 1}, ValueError),
+        ({"best_accuracy": 2.0}, ValueError),
+        ({"angle_degrees": "9"}, TypeError),
+    ]
+    for arguments, kind in bad:
         with pytest.raises(kind):
             make_transfer_bags(**arguments)
 
@@ -68,7 +75,8 @@ def test_proportion_errors_by_plain_loops() -> None:
         for predicted in (rng.integers(0, 2, 40), rng.random(40)):
             expected = np.mean([abs(predicted[bags == name].mean() - share) for name, share in zip(names, known)])
             assert bag_proportion_error(predicted, bags, known) == pytest.approx(expected)
-            assert bag_proportion_error(predicted, bags.astype(str), dict(zip(names.tolist(), known))) == pytest.approx(expected)
+            by_name = dict(zip(names.tolist(), known))
+            assert bag_proportion_error(predicted, bags.astype(str), by_name) == pytest.approx(expected)
             both = np.stack([1 - predicted, predicted], axis=1)
             assert bag_proportion_error(both, bags, known) == pytest.approx(expected)
         assert bag_proportion_error(np.full(40, -1), bags, np.zeros(len(names))) == 0

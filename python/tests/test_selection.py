@@ -59,7 +59,8 @@ def test_bad_folds_are_errors() -> None:
 
 @pytest.fixture(scope="module")
 def searched(data: Any) -> Any:
-    return BagGridSearchCV(InvCal(scale="standard"), {"C": [0.25, 1, 4], "epsilon": [0.01, 0.1]}, combine="best").fit(*data.target)
+    grid = {"C": [0.25, 1, 4], "epsilon": [0.01, 0.1]}
+    return BagGridSearchCV(InvCal(scale="standard"), grid, combine="best").fit(*data.target)
 
 
 def test_the_best_setting_is_fitted_to_all_bags(searched: Any, data: Any) -> None:
@@ -165,7 +166,7 @@ BAD = [
     (dict(param_grid={"C": ["a"]}), TypeError, "C = 'a' is of type str"),
     (dict(param_grid={"C": [1, -1]}), ValueError, "C = -1 breaks C > 0"),
     (dict(cv=1), ValueError, "cv = 1 breaks cv >= 2"),
-    (dict(cv=1000), ValueError, "fold"),
+    (dict(cv=1000), ValueError, "cv = 1000 with 20 bags; expected from 2 to the number of bags"),
     (dict(repeats=0), ValueError, "repeats"),
     (dict(criterion="accuracy"), ValueError, "criterion"),
     (dict(combine="all"), ValueError, "combine"),
@@ -177,6 +178,8 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "kind", "message"), BAD)
-def test_a_bad_search_is_an_error_at_fit(arguments: dict[str, Any], kind: type[Exception], message: str, data: Any) -> None:
+def test_a_bad_search_is_an_error_at_fit(
+    arguments: dict[str, Any], kind: type[Exception], message: str, data: Any
+) -> None:
     with pytest.raises(kind, match=message):
         BagGridSearchCV(**{"estimator": InvCal(), **arguments}).fit(*data.target)
