@@ -1,9 +1,12 @@
 #include "bagwise/bags/proportions.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 
+#include "bagwise/core/random.h"
 #include "bagwise/data/read_table.h"
 #include "support/temp_dir.h"
 
@@ -352,4 +355,32 @@ TEST_CASE("proportions: faults of records in memory name the record", "[bags][pr
   CHECK(fault({{"a", "0.5"}, {"b"}}) == "p:2: has 1 cells; expected 2");
   CHECK_THAT(fault({{"a", "nan"}}), Catch::Contains("nan"));
   CHECK_THAT(fault({}), Catch::Contains("no rows"));
+}
+
+TEST_CASE("proportions: shares as numbers are those of their texts, faults too", "[bags][proportions]") {
+  Rng rng(8);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<std::string> bags;
+    std::vector<double> shares;
+    std::vector<std::vector<std::string>> records;
+    for (std::uint64_t k = rng.below(6); k > 0; --k) {
+      bags.push_back(rng.below(30) == 0 ? "" : fmt::format("{}", rng.below(40)));
+      shares.push_back(rng.below(30) == 0 ? 1.25 : rng.below(30) == 0 ? std::nan("") : rng.uniform());
+      records.push_back({bags.back(), fmt::format("{}", shares.back())});
+    }
+    const auto made = make_proportions("p", bags, shares);
+    const auto read = make_proportions("p", {"bag", "proportion"}, records);
+    REQUIRE(made.ok() == read.ok());
+    if (!made) {
+      CHECK(made.error().text() == read.error().text());
+      continue;
+    }
+    REQUIRE(made->bags.size() == read->bags.size());
+    CHECK(made->file == "p");
+    for (const auto& [name, known] : read->bags) {
+      CHECK(made->bags.at(name).proportion == known.proportion);
+      CHECK(made->bags.at(name).line == known.line);
+      CHECK_FALSE(made->bags.at(name).size);
+    }
+  }
 }
