@@ -188,5 +188,19 @@ TEST_CASE("alter_psvm: without rows it says so", "[methods][alter_psvm]") {
   CHECK_FALSE(fit_alter_psvm({&task, 1}, {}, {}).ok());
 }
 
+TEST_CASE("alter_psvm: after a stop no start but the first is begun", "[methods][alter_psvm]") {
+  Rng rng(9);
+  const BaggedData data = test::random_bags(rng, 10, 3, 6);
+  AlterPsvmOptions options;
+  options.init = Init::kRandom;
+  options.restarts = 40;
+  const auto stopped =
+      fit(data, options, {.threads = 1, .observer = [](const Progress&) { return Next::kStop; }});
+  REQUIRE(stopped);
+  CHECK(stopped->model.training.termination == "stopped");
+  CHECK(stopped->model.training.starts.size() == 1);
+  CHECK(fit(data, options, {.threads = 1})->model.training.starts.size() == 40);
+}
+
 }  // namespace
 }  // namespace bagwise
