@@ -34,7 +34,7 @@ py::list folds_of_bags(const py::array& sizes, const py::array& proportions, std
         fmt::format("there are {} bags for {} folds; expected at least as many bags as folds, and 2 folds",
                     rows.size(), folds));
   }
-  Rng rng(seed);
+  Rng rng(seed, 0);  // as the first repeat of a tuning
   const std::vector<std::uint64_t> counts(rows.begin(), rows.end());
   py::list out;
   for (const auto& fold : bag_folds(counts, shares, folds, rng))

@@ -84,8 +84,9 @@ void bind_models(py::module_& module) {
       .def("plane", &plane, py::arg("task"))
       .def("shared_weights",
            [](const Model& model) -> py::object {
-             if (model.shared_weights.empty()) return py::none();
-             return to_array(model.shared_weights);
+             if (model.shared_weights.empty() || model.expansion) return py::none();
+             const Plane shared = raw_plane(model.scaling, model.shared_weights, 0);
+             return py::array_t<double>(shared.weights.size(), shared.weights.data());
            })
       .def("scores", &scores, py::arg("rows"), py::arg("task"), py::arg("threads") = 0)
       .def("probabilities", &probabilities, py::arg("scores"), py::arg("task"))

@@ -160,6 +160,14 @@ void bind_tasks(py::module_& module) {
              return value_or_raise(make_proportions(what, header, records));
            }),
            py::arg("what"), py::arg("header"), py::arg("records"))
+      .def_static(
+          "of_shares",
+          [](const std::string& what, const std::vector<std::string>& bags, const py::array& shares) {
+            const auto numbers = numbers_of<double>(shares, 1, "shares");
+            if (numbers.size() != bags.size()) throw py::value_error("one share for each bag");
+            return value_or_raise(make_proportions(what, bags, numbers));
+          },
+          py::arg("what"), py::arg("bags"), py::arg("shares"))
       .def_readonly("remarks", &ProportionTable::remarks);
   py::class_<Task>(module, "Task")
       .def(py::init<std::string, const Rows&, const py::array&, std::vector<std::string>,

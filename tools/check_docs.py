@@ -104,7 +104,7 @@ def blocks(text):
             if opening:
                 fence, start, words, kept = opening.group(1), number, opening.group(2).split(), []
         elif line.strip() == fence:
-            found.append(Block(start, words, "\n".join(kept) + "\n"))
+            found.append(Block(start, words, "".join(f"{kept_line}\n" for kept_line in kept)))
             fence = None
         else:
             kept.append(line)
@@ -247,12 +247,14 @@ class Session:
     def run(self, block):
         """What SESSION answers, or None where the interpreter ended or was ended."""
         if self.process is None:
-            self.process = subprocess.Popen([PYTHON, "-B", "-c", SESSION], cwd=self.folder, env=self.environment, text=True,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.process = subprocess.Popen([PYTHON, "-B", "-c", SESSION], cwd=self.folder, env=self.environment,
+                                            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=subprocess.DEVNULL)
         limit = threading.Timer(TIME_LIMIT_SECONDS, self.process.kill)
         limit.start()
         try:
-            self.process.stdin.write(json.dumps({"path": str(self.path), "line": block.line, "text": block.text}) + "\n")
+            request = {"path": str(self.path), "line": block.line, "text": block.text}
+            self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
             answer = self.process.stdout.readline()
         except BrokenPipeError:

@@ -80,6 +80,12 @@ class Blocks(Documents):
                          "```sh\necho 1; echo 2\n```\n```text output\n1\n2\n```\nbetween\n"
                          "```sh\necho 3\n```\n```text output\n...\n```\nend\n")
 
+    def test_an_empty_block_is_filled(self):
+        path = self.write("d.md", "```sh\necho 1\n```\n```text output\n```\nend\n")
+        with contextlib.redirect_stdout(io.StringIO()):
+            check_docs.Runner(None, update=True).document(path, self.root)
+        self.assertEqual(path.read_text(encoding="utf-8"), "```sh\necho 1\n```\n```text output\n1\n```\nend\n")
+
     def test_errors_may_be_shown_too(self):
         self.assertEqual(self.run_blocks("```sh exit=2\necho oh >&2; exit 2\n```\n```text output\noh\n```\n")[:2], (2, 0))
 

@@ -18,7 +18,7 @@ import batches
 import check_layers
 
 ROOT = batches.ROOT
-FOLDERS = ("src", "cli", "tests")
+FOLDERS = ("src", "cli", "python", "tests")
 
 # Names that one header is sure to define, or one of several.
 STANDARD = {
@@ -77,14 +77,15 @@ HEADER_OF = {name: header for header, names in STANDARD.items() for name in name
 # What another header must bring with it, by the words of the standard or by what it is for.
 ALSO_IN = {"string_view": ("string",), "error_code": ("filesystem",), "errc": ("charconv", "filesystem"),
            "getline": ("sstream", "fstream"), "stop_token": ("thread",)}
-OTHERS = {"Eigen": "Eigen/", "fmt": "fmt/", "nlohmann": "nlohmann/", "CLI": "CLI/", "fast_float": "fast_float/"}
+OTHERS = {"Eigen": "Eigen/", "fmt": "fmt/", "nlohmann": "nlohmann/", "CLI": "CLI/", "fast_float": "fast_float/",
+          "pybind11": "pybind11/", "py": "pybind11/"}
 
 ANGLED = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 STD_NAME = re.compile(r"\bstd::(?:ranges::)?(\w+)")
-OTHER_NAME = re.compile(r"(?<![\w:])(Eigen|fmt|nlohmann|CLI|fast_float)::")
+OTHER_NAME = re.compile(r"(?<![\w:])(Eigen|fmt|nlohmann|CLI|fast_float|pybind11|py)::")
 # A type or a constant wherever it stands, a function where it is called; not a member, not of another namespace.
 OUR_NAME = re.compile(r"(?<![\w.])(?<!->)((?:\w+::)*)(?:([A-Z][a-z]\w*|k[A-Z]\w*)\b|([a-z]\w*)\()")
-OURS = re.compile(r"(?:bagwise::)?(?:(?:alter|cli|generators|internal|test|tl)::)?$")
+OURS = re.compile(r"(?:bagwise::)?(?:(?:alter|cli|generators|internal|python|test|tl)::)?$")
 
 
 @functools.cache

@@ -25,10 +25,10 @@ from pathlib import Path
 import batches
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ("src", "cli", "mpi", "tests", "bench", "examples")
+OURS = ("src", "cli", "mpi", "python", "tests", "bench", "examples")
 BATCH_SIZE = 16
 # In a batch the sources are headers to clang-tidy.
-BATCH_FILTER = r"/(src/bagwise|cli|mpi|tests|bench|examples)/.*\.(h|cpp)$"
+BATCH_FILTER = r"/(src/bagwise|cli|mpi|python|tests|bench|examples)/.*\.(h|cpp)$"
 
 
 def wanted(path, with_tests):

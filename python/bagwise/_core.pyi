@@ -59,6 +59,9 @@ class Proportions:
     def __init__(self, what: str, header: Sequence[str], records: Sequence[Sequence[str]]) -> None:
         """A table as a file of proportions has it: `bag,proportion[,size]` or `bag,positives,size`, either with a
         further column `stderr` or `epsilon_dp`; all cells are text. `what` is what messages call it."""
+    @staticmethod
+    def of_shares(what: str, bags: Sequence[str], shares: NDArray[np.float64]) -> Proportions:
+        """The same of shares that are numbers already, one for each bag: quicker where there are many."""
     @property
     def remarks(self) -> list[str]: ...
 
@@ -117,7 +120,8 @@ class Model:
     def warnings(self) -> list[str]: ...
     def plane(self, task: int) -> tuple[NDArray[np.float64], float]:
         """Weights and bias on raw values. ValueError for a kernel model."""
-    def shared_weights(self) -> NDArray[np.float64] | None: ...
+    def shared_weights(self) -> NDArray[np.float64] | None:
+        """The part of the planes that all tasks share, on raw values; None: the model has no such part."""
     def scores(self, rows: Rows, task: int, threads: int = 0) -> NDArray[np.float64]: ...
     def probabilities(self, scores: NDArray[np.float64], task: int) -> NDArray[np.float64]:
         """Two columns: of the negative and of the positive class."""

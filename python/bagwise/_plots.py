@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares, make_proportions, number_bags
 from bagwise._base import Classifier
-from bagwise._features import Features, read_features
+from bagwise._features import Features
 from bagwise._options import whole_number
 from bagwise._selection import BagGridSearchCV
 
@@ -38,9 +38,9 @@ def plot_proportions(
 ) -> Axes:
     """Draw the known share of each bag against the predicted one.
 
-    The predicted share is the mean probability of the bag's rows. Its bar holds 95 % of the shares that independent rows
-    of these probabilities give: a bag whose bar does not meet the diagonal is further from it than chance explains. Bags
-    that do not fit even though many were looked at (Holm's rule, 5 %) are marked, the worst by name.
+    The predicted share is the mean probability of the bag's rows. Its bar holds 95 % of the shares that independent
+    rows of these probabilities give: a bag whose bar does not meet the diagonal is further from it than chance
+    explains. Bags that do not fit even though many were looked at (Holm's rule, 5 %) are marked, the worst by name.
 
     Parameters
     ----------
@@ -75,9 +75,14 @@ def plot_proportions(
     error = float(np.mean(np.abs(share - known.proportions)))
 
     ax = _new_axes(ax, (5.2, 5.0))
+    shown = np.concatenate([known.proportions, low, high])
+    limits = (max(shown.min() - 0.04, -0.03), min(shown.max() + 0.04, 1.03))
     ax.plot([0, 1], [0, 1], color=_PALE, linewidth=1, linestyle="--", zorder=1, label="predicted = known")
     area = 12 + 48 * known.bag_sizes / known.bag_sizes.max()
-    groups = ((fits, _INK, "o", "white", "bag, with 95 % of chance"), (~fits, _COLOURS[1], "X", _COLOURS[1], "bag that does not fit"))
+    groups = (
+        (fits, _INK, "o", "white", "bag, with its interval of 95 %"),
+        (~fits, _COLOURS[1], "X", _COLOURS[1], "bag that does not fit"),
+    )
     for group, colour, marker, fill, label in groups:
         if not group.any():
             continue
@@ -89,9 +94,9 @@ def plot_proportions(
                    label=f"{label} ({group.sum()})")  # fmt: skip
     for k in np.argsort(surprise, kind="stable")[: min(_MOST_NAMED_BAGS, int((~fits).sum()))]:
         left = known.proportions[k] < 0.75
-        ax.annotate(known.bag_names[k], (known.proportions[k], share[k]), (7 if left else -7, 0), textcoords="offset points",
-                    ha="left" if left else "right", va="center", fontsize="small")  # fmt: skip
-    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="known share of positives", ylabel="predicted share of positives")
+        ax.annotate(known.bag_names[k], (known.proportions[k], share[k]), (7 if left else -7, 0), fontsize="small",
+                    textcoords="offset points", ha="left" if left else "right", va="center")  # fmt: skip
+    ax.set(xlim=limits, ylim=limits, xlabel="known share of positives", ylabel="predicted share of positives")
     ax.set_aspect("equal")
     named = "" if str(task) == "target" else f" of {task}"
     ax.set_title(f"Shares of {len(share)} bags{named}: mean error {error:.3f}")
@@ -110,7 +115,7 @@ def plot_transfer(estimator: Classifier, X: Features | None = None, *, ax: Axes 
     ----------
     estimator : fitted estimator or BagGridSearchCV
         One with a source; of linear models only.
-    X : array, sparse matrix, DataFrame or Arrow stream of shape (n_rows, n_features), or None
+    X : array, sparse matrix or DataFrame of shape (n_rows, n_features), or None, default=None
         Rows to measure the spread of features by: weights are then those of one standard deviation, and features in
         different units can be compared. None: weights of raw values.
     ax : matplotlib Axes or None, default=None
@@ -133,8 +138,11 @@ def plot_transfer(estimator: Classifier, X: Features | None = None, *, ax: Axes 
     _check_estimator(estimator)
     model = estimator.model_
     if len(model.tasks) < 2:
+        # An average over settings of which some learn alone has no source either.
+        best = ' and combine="best"' if isinstance(estimator, BagGridSearchCV) else ""
         raise ValueError(
-            f"this {type(estimator).__name__} was fitted without a source; expected one fitted with source=(X, bags, proportions)"
+            f"this {type(estimator).__name__} has the plane of the target only; "
+            f"expected one that transfers, fitted with source=(X, bags, proportions){best}"
         )
     if not model.linear:
         raise ValueError("a kernel model has no weight for each feature; expected a linear one (kernel='linear')")
@@ -170,8 +178,8 @@ def plot_path(search: BagGridSearchCV, *, param: str = "C", ax: Axes | None = No
     """Draw what a search found along one parameter.
 
     The criterion on held-out bags (lower is better) by the values of the parameter, a line for each combination of the
-    others. The best combinations have a style of their own, the rest are pale. The best setting is marked. Where halving
-    dropped a setting it is not comparable and is left out.
+    others. The best combinations have a style of their own, the rest are pale. The best setting is marked. Settings
+    that halving dropped are not comparable and are left out.
 
     Parameters
     ----------
@@ -205,7 +213,8 @@ def plot_path(search: BagGridSearchCV, *, param: str = "C", ax: Axes | None = No
     names = list(dict.fromkeys(name for one in settings for name in one))
     varying = [name for name in names if len({_text(one.get(name, _ABSENT)) for one in settings}) > 1]
     if param not in names or param == "method":
-        raise ValueError(f"no setting of the search names the parameter {param!r}; those that vary are {', '.join(varying) or 'none'}")
+        vary = ", ".join(name for name in varying if name != "method") or "none"
+        raise ValueError(f"no setting of the search names the parameter {param!r}; those that vary are {vary}")
     others = [name for name in varying if name != param]
 
     lines: dict[str, list[int]] = {}
@@ -218,7 +227,8 @@ def plot_path(search: BagGridSearchCV, *, param: str = "C", ax: Axes | None = No
     axis = _Axis([settings[k][param] for ks in lines.values() for k in ks])
     ranked = sorted(lines.items(), key=lambda item: (search.best_index_ not in item[1], value[item[1]].min()))
 
-    ax = _new_axes(ax, (6.4, 4.4))
+    below = len(lines) > 3  # where the legend hides nothing
+    ax = _new_axes(ax, (6.4, 4.4 + (0.2 * min(len(lines), _MOST_STYLES + 1) if below else 0)))
     for rank, (label, ks) in reversed(list(enumerate(ranked))):
         ks = sorted(ks, key=lambda k: axis.place(settings[k][param]))
         at = [axis.place(settings[k][param]) for k in ks]
@@ -226,23 +236,27 @@ def plot_path(search: BagGridSearchCV, *, param: str = "C", ax: Axes | None = No
             ax.plot(at, value[ks], color=_COLOURS[rank], linestyle=_DASHES[rank], marker=_MARKERS[rank], markersize=5,
                     markerfacecolor="white", label=label or None, zorder=4 - rank / 10)  # fmt: skip
         else:
-            last = rank == len(ranked) - 1
-            rest = len(ranked) - _MOST_STYLES
-            ax.plot(at, value[ks], color="0.8", linewidth=0.8, zorder=2, label=f"{rest} further combinations" if last else None)
+            rest = f"{len(ranked) - _MOST_STYLES} further combinations" if rank == _MOST_STYLES else None
+            ax.plot(at, value[ks], color="0.8", linewidth=0.8, zorder=2, label=rest)
     best = search.best_index_
     if param in settings[best]:
-        ax.plot([axis.place(settings[best][param])], [value[best]], linestyle="none", marker="*", markersize=15, color=_INK, zorder=5,
-                label=f"best: {_item(param, settings[best][param])}")  # fmt: skip
+        chosen = settings[best][param]
+        ax.plot([axis.place(chosen)], [value[best]], linestyle="none", marker="*", markersize=15, color=_INK, zorder=5,
+                label=f"best: {_item(param, chosen)}")  # fmt: skip
     axis.dress(ax)
     ax.set(xlabel=param, ylabel=f"{search.criterion} on held-out bags (lower is better)")
-    shown = sum(len(ks) for ks in lines.values())
-    left = len(settings) - shown
-    ax.set_title(f"{shown} settings on {int(np.max(results['n_folds']))} folds" + (f" ({left} not shown)" if left else ""))
+    shown, folds = sum(len(ks) for ks in lines.values()), int(np.max(results["n_folds"]))
+    left = f" ({len(settings) - shown} not shown)" if shown < len(settings) else ""
+    ax.set_title(f"{shown} settings on {folds} folds{left}")
     ax.grid(color="0.92")
     ax.set_axisbelow(True)
     handles, labels = ax.get_legend_handles_labels()
     order = np.argsort([_legend_rank(text, [label for label, _ in ranked]) for text in labels], kind="stable")
-    ax.legend([handles[i] for i in order], [labels[i] for i in order], fontsize="small", frameon=True, framealpha=0.9, edgecolor="none")
+    place: dict[str, Any] = {"loc": "best", "framealpha": 0.9, "edgecolor": "none"}
+    if below:
+        columns = 1 if len(max(labels, key=len)) > 30 else 2
+        place = {"loc": "upper left", "bbox_to_anchor": (-0.02, -0.14), "frameon": False, "ncol": columns}
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], fontsize="small", **place)
     return ax
 
 
@@ -307,7 +321,7 @@ def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError as fault:
-        raise ImportError("pictures need matplotlib, which is not installed; expected `pip install matplotlib`") from fault
+        raise ImportError("pictures need matplotlib, which is not installed (pip install matplotlib)") from fault
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 

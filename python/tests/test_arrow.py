@@ -12,7 +12,7 @@ import pytest
 import bagwise
 from bagwise import _core
 
-FORMATS = {"?": "b", "b": "c", "B": "C", "h": "s", "H": "S", "i": "i", "I": "I", "l": "l", "L": "L", "e": "e", "f": "f", "d": "g"}
+FORMATS = dict(zip("?bBhHiIlLefd", "bcCsSiIlLefg"))  # numpy's letters and Arrow's
 
 
 class ArrowSchema(ctypes.Structure):
@@ -73,6 +73,17 @@ capsule_pointer.restype, capsule_pointer.argtypes = Pointer, [Pointer, ctypes.c_
 NAME = b"arrow_array_stream"
 
 
+HOLDERS: list[Holder] = []  # for good: the functions of a holder may be called as long as anyone has its capsules
+
+
+@pytest.fixture(autouse=True)
+def _everything_comes_back() -> Any:
+    yield
+    for holder in HOLDERS:
+        holder.capsules.clear()
+    assert all(holder.lent == {} for holder in HOLDERS)
+
+
 class Holder:
     """Some table of some other library: columns by name, given as batches of so many rows.
 
@@ -84,8 +95,12 @@ class Holder:
         self.batch, self.nulls, self.fault = batch, set(nulls), fault
         self.lent: dict[str, Any] = {}
         self.next = 0
-        self.kept: list[Any] = []  # callbacks must live as long as anyone may call them
+        self.kept: list[Any] = []  # what others hold addresses of
+        self.release_schema, self.release_array = ReleaseSchema(self.end_schema), ReleaseArray(self.end_array)
+        self.release_stream, self.release_capsule = ReleaseStream(self.end_stream), CapsuleEnd(self.end_capsule)
         self.streams_ended = 0
+        self.capsules: list[object] = []
+        HOLDERS.append(self)
 
     @property
     def rows(self) -> int:
@@ -95,11 +110,12 @@ class Holder:
         self.next = 0
         stream = ArrowArrayStream()
         stream.get_schema, stream.get_next = GetSchema(self.get_schema), GetNext(self.get_next)
-        stream.get_last_error, stream.release = GetLastError(self.get_last_error), ReleaseStream(self.end_stream)
-        end = CapsuleEnd(self.end_capsule)
-        self.kept += [stream, end]
+        stream.get_last_error, stream.release = GetLastError(self.get_last_error), self.release_stream
+        self.kept.append(stream)
         self.lent["stream"] = stream
-        return new_capsule(ctypes.addressof(stream), NAME, end)
+        # Kept, so that Python code, which this destructor is, does not run while an error is on its way up.
+        self.capsules.append(new_capsule(ctypes.addressof(stream), NAME, self.release_capsule))
+        return self.capsules[-1]
 
     def end_capsule(self, capsule: int) -> None:
         stream = ArrowArrayStream.from_address(capsule_pointer(capsule, NAME))
@@ -117,10 +133,12 @@ class Holder:
         return ctypes.addressof(text)
 
     def get_schema(self, stream: Any, out: Any) -> int:
+        texts: list[Any] = []  # a structure of others does not hold on to what it points to
+
         def put(schema: Any, format: str, name: str | None) -> None:
-            schema.format, schema.name = format.encode(), None if name is None else name.encode()
-            schema.release = ReleaseSchema(self.end_schema)
-            self.kept.append(schema.release)
+            texts.extend([format.encode(), None if name is None else name.encode()])
+            schema.format, schema.name = texts[-2:]
+            schema.release = self.release_schema
 
         fields = [ArrowSchema() for _ in self.columns]
         for field, (name, values) in zip(fields, self.columns.items()):
@@ -131,7 +149,7 @@ class Holder:
         schema.n_children = len(fields)
         pointers = (ctypes.POINTER(ArrowSchema) * len(fields))(*map(ctypes.pointer, fields))
         schema.children = pointers
-        self.lent["schema"] = (fields, pointers, schema.format)
+        self.lent["schema"] = (fields, pointers, texts)
         return 0
 
     def end_schema(self, schema: Any) -> None:
@@ -149,9 +167,10 @@ class Holder:
         def put(array: Any, first: int, buffers: list[Any]) -> None:
             array.length, array.offset, array.n_buffers = count, first, len(buffers)
             array.null_count = -1 if buffers[0] is not None else 0
-            array.buffers = (Pointer * len(buffers))(*[None if b is None else b.ctypes.data for b in buffers])
-            array.release = ReleaseArray(self.end_array)
-            parts.extend([array.buffers, buffers, array.release])
+            pointers = (Pointer * len(buffers))(*[None if b is None else b.ctypes.data for b in buffers])
+            array.buffers = pointers
+            array.release = self.release_array
+            parts.extend([pointers, buffers])
 
         children = [ArrowArray() for _ in self.columns]
         for array, (name, values) in zip(children, self.columns.items()):
@@ -187,6 +206,8 @@ def holder_of(X: Any, names: Any = ("age", "income", "height"), **more: Any) -> 
 def fault_of(holder: Holder) -> str:
     with pytest.raises(ValueError) as caught:
         _core.Rows.arrow(holder.__arrow_c_stream__())
+    assert holder.lent == {} and holder.streams_ended == 1
+    holder.capsules.clear()
     gc.collect()
     assert holder.lent == {} and holder.streams_ended == 1
     return str(caught.value)
@@ -243,7 +264,8 @@ def test_faults_name_the_column() -> None:
     )
     X, _, _ = draw_bags()
     assert fault_of(holder_of(X, nulls=[(30, "height"), (9, "income"), (12, "age")])) == (
-        "X: row 10: column 2 (income): is empty (null); expected a finite number (fill nulls or leave such rows out first)"
+        "X: row 10: column 2 (income): is empty (null); expected a finite number "
+        "(fill nulls or leave such rows out first)"
     )
     assert fault_of(holder_of(X, fault="the file was cut off")) == "X: the Arrow stream failed: the file was cut off"
     assert fault_of(Holder({})) == "X: there is no feature column here; expected at least one"
@@ -265,10 +287,11 @@ def test_a_stream_is_read_once_and_its_capsule_ended_once() -> None:
     holder = holder_of(draw_bags()[0])
     capsule = holder.__arrow_c_stream__()
     _core.Rows.arrow(capsule)
-    with pytest.raises(ValueError, match="was read or released before"):
+    with pytest.raises(ValueError, match="the Arrow stream was read"):
         _core.Rows.arrow(capsule)
     assert holder.streams_ended == 1
     del capsule
+    holder.capsules.clear()
     gc.collect()
     assert holder.streams_ended == 1 and holder.lent == {}
 
@@ -278,6 +301,7 @@ def test_a_capsule_that_nobody_reads_ends_its_stream() -> None:
     capsule = holder.__arrow_c_stream__()
     assert "stream" in holder.lent
     del capsule
+    holder.capsules.clear()
     gc.collect()
     assert holder.streams_ended == 1 and holder.lent == {}
 

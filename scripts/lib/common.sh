@@ -11,6 +11,8 @@ python=/usr/bin/python3 # Debian's own: another Python may stand first in PATH
 build_packages=(g++ cmake ninja-build libeigen3-dev libopenblas-dev libfmt-dev nlohmann-json3-dev
   libfast-float-dev zlib1g-dev libzstd-dev libarchive-dev libcli11-dev)
 test_packages=(catch2 python3 gzip zstd chromium fonts-dejavu-core)
+python_packages=(pybind11-dev python3-dev python3-numpy python3-scipy python3-pandas python3-sklearn python3-matplotlib
+  python3-pytest python3-pip mypy)
 lint_packages=(clang-format clang-tidy)
 bench_packages=(libbenchmark-dev libsvm-dev liblinear-dev mawk python3)
 

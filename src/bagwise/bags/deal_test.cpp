@@ -161,6 +161,17 @@ TEST_CASE("leak_guard: the label is found under every form, and nothing else is"
   CHECK(bagwise::leaked_features(bags_with(p, {})).empty());
 }
 
+TEST_CASE("leak_guard: the first leak is told with the ways out of it", "[bags][leak_guard][badargs]") {
+  const auto ways = [](const std::string& feature) { return "drop " + feature; };
+  const std::vector<double> p = {0.25, 0.5, 1, 0};
+  CHECK(bagwise::check_leaks(bags_with(p, {{1, 2, 3, 4}}), "t.csv", ways));
+  const auto told = bagwise::check_leaks(bags_with(p, {{1, 2, 3, 4}, p, p}), "t.csv", ways);
+  REQUIRE_FALSE(told);
+  CHECK(told.error().text() ==
+        "t.csv: the feature \"f1\" has each bag's proportion as its mean in every bag: it is the label under "
+        "another name; drop f1");
+}
+
 TEST_CASE("leak_guard: bags without rows say nothing", "[bags][leak_guard]") {
   ReducedBags data = bags_with({0.25, 0.5}, {{0.25, 0.5}});
   data.bags.names.push_back("empty");

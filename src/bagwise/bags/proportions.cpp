@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -266,6 +267,27 @@ Result<ProportionTable> make_proportions(const std::string& what, const std::vec
     if (auto read = reader.record({records[i].begin(), records[i].end()}, i + 1); !read) return read.error();
   }
   return reader.take();
+}
+
+Result<ProportionTable> make_proportions(const std::string& what, std::span<const std::string> bags,
+                                         std::span<const double> shares) {
+  assert(bags.size() == shares.size());
+  ProportionTable out;
+  out.file = what;
+  const auto add = [&](std::size_t i) {
+    if (!(shares[i] >= 0 && shares[i] <= 1) || bags[i].empty()) return false;
+    const std::size_t before = out.bags.size();
+    // Mostly sorted already: then the end is its place.
+    out.bags.emplace_hint(out.bags.end(), bags[i], KnownProportion{.proportion = shares[i], .line = i + 1});
+    return out.bags.size() > before;
+  };
+  bool fine = !bags.empty();
+  for (std::size_t i = 0; fine && i < bags.size(); ++i) fine = add(i);
+  if (fine) return out;
+  // What is wrong is told by whoever reads them as text.
+  std::vector<std::vector<std::string>> records;
+  for (std::size_t i = 0; i < bags.size(); ++i) records.push_back({bags[i], fmt::format("{}", shares[i])});
+  return make_proportions(what, {"bag", "proportion"}, records);
 }
 
 Result<void> write_proportions(const std::string& path, const ProportionTable& table) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ Result<ProportionTable> read_proportions(const std::string& path, const Observer
 // number from 1 as its line; `what` is what messages call the table.
 Result<ProportionTable> make_proportions(const std::string& what, const std::vector<std::string>& header,
                                          const std::vector<std::vector<std::string>>& records);
+// The same of shares that are numbers already, one for each name.
+Result<ProportionTable> make_proportions(const std::string& what, std::span<const std::string> bags,
+                                         std::span<const double> shares);
 // bag,proportion,size and, where a bag has noise, stderr or epsilon_dp.
 Result<void> write_proportions(const std::string& path, const ProportionTable& table);
 

@@ -1,9 +1,12 @@
 #include "bagwise/bags/proportions.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 
+#include "bagwise/core/random.h"
 #include "bagwise/data/read_table.h"
 #include "support/temp_dir.h"
 
@@ -306,4 +309,78 @@ TEST_CASE("proportions: faults of noise name line, column and value", "[bags][pr
         "p.csv:2: column 2 (epsilon_dp): \"1e-320\" is too small; expected an epsilon > 0");
   CHECK(fault_of("bag,epsilon_dp,positives,size\na,1,some,2\n") ==
         "p.csv:2: column 3 (positives): \"some\" is not a number; expected a number of rows");
+}
+
+TEST_CASE("proportions: records in memory are read as those of a file", "[bags][proportions]") {
+  const std::vector<std::string> headers[] = {
+      {"bag", "proportion"}, {"size", "bag", "positives"}, {"bag", "proportion", "stderr"}, {"bag", "share"}};
+  const std::vector<std::vector<std::vector<std::string>>> tables = {
+      {{"a", "0.25"}, {"b", "0.30000000000000004"}},
+      {{"4", "a", "1"}, {"10", "b", "3"}},
+      {{"a", "-0.2", "0.5"}, {"b", "0.5", "0"}},
+      {{"a", "1"}}};
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    std::string text;
+    const auto add = [&](const std::vector<std::string>& cells) {
+      for (std::size_t c = 0; c < cells.size(); ++c) text += (c > 0 ? "," : "") + cells[c];
+      text += "\n";
+    };
+    add(headers[t]);
+    for (const auto& record : tables[t]) add(record);
+    const test::TempDir dir;
+    write_text(dir.file("p.csv"), text);
+    const auto read = read_proportions(dir.file("p.csv"));
+    const auto made = make_proportions("p", headers[t], tables[t]);
+    REQUIRE(made.ok() == read.ok());
+    if (!made) {
+      CHECK(made.error().message == read.error().message);
+      continue;
+    }
+    REQUIRE(made->bags.size() == read->bags.size());
+    CHECK(made->remarks.size() == read->remarks.size());
+    for (const auto& [name, known] : read->bags) {
+      CHECK(made->bags.at(name).proportion == known.proportion);
+      CHECK(made->bags.at(name).size == known.size);
+      CHECK(made->bags.at(name).stderror == known.stderror);
+    }
+  }
+}
+
+TEST_CASE("proportions: faults of records in memory name the record", "[bags][proportions][badargs]") {
+  const auto fault = [](const std::vector<std::vector<std::string>>& records) {
+    return make_proportions("p", {"bag", "proportion"}, records).error().text();
+  };
+  CHECK(fault({{"a", "0.5"}, {"b", "1.5"}}) ==
+        "p:2: column 2 (proportion): \"1.5\" is outside [0, 1]; expected a proportion between 0 and 1");
+  CHECK(fault({{"a", "0.5"}, {"b"}}) == "p:2: has 1 cells; expected 2");
+  CHECK_THAT(fault({{"a", "nan"}}), Catch::Contains("nan"));
+  CHECK_THAT(fault({}), Catch::Contains("no rows"));
+}
+
+TEST_CASE("proportions: shares as numbers are those of their texts, faults too", "[bags][proportions]") {
+  Rng rng(8);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<std::string> bags;
+    std::vector<double> shares;
+    std::vector<std::vector<std::string>> records;
+    for (std::uint64_t k = rng.below(6); k > 0; --k) {
+      bags.push_back(rng.below(30) == 0 ? "" : fmt::format("{}", rng.below(40)));
+      shares.push_back(rng.below(30) == 0 ? 1.25 : rng.below(30) == 0 ? std::nan("") : rng.uniform());
+      records.push_back({bags.back(), fmt::format("{}", shares.back())});
+    }
+    const auto made = make_proportions("p", bags, shares);
+    const auto read = make_proportions("p", {"bag", "proportion"}, records);
+    REQUIRE(made.ok() == read.ok());
+    if (!made) {
+      CHECK(made.error().text() == read.error().text());
+      continue;
+    }
+    REQUIRE(made->bags.size() == read->bags.size());
+    CHECK(made->file == "p");
+    for (const auto& [name, known] : read->bags) {
+      CHECK(made->bags.at(name).proportion == known.proportion);
+      CHECK(made->bags.at(name).line == known.line);
+      CHECK_FALSE(made->bags.at(name).size);
+    }
+  }
 }

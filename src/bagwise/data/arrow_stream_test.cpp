@@ -87,7 +87,6 @@ Plain plain_of(const Dataset& data) {
 ArrowTable one_column(const std::string& format, const std::vector<double>& values) {
   ArrowTable table;
   table.fields = {{format, "a", {}}};
-  Rng rng(1);
   ArrowBatch batch;
   batch.self = {static_cast<std::int64_t>(values.size()), 0, 0, {}, {}, 1};
   batch.columns.push_back(

@@ -1,6 +1,7 @@
 #include "bagwise/methods/alter_psvm/runner.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace bagwise::alter_psvm {
@@ -23,6 +24,11 @@ Runner::Runner(const Problem& problem, const Schedule& schedule,
 std::vector<Answer> Runner::run(std::vector<Start> starts, std::string_view phase, std::size_t steps) const {
   std::vector<Answer> out(starts.size());
   watched_for(starts.size(), threads_, phase, steps, observer_, [&](std::size_t s, Watched& watched) {
+    if (watched.stop && s > 0) {  // the first gives an answer whatever happens; of the others none is missed
+      out[s].end = End::kStopped;
+      out[s].objective = std::numeric_limits<double>::infinity();
+      return;
+    }
     const auto machine = make_machine_();
     out[s] = alternate(problem_, *machine, std::move(starts[s]), schedule_, watched);
   });

@@ -31,5 +31,17 @@ TEST_CASE("runner: where any run was stopped the choice was", "[methods][alter_p
   CHECK(best.end == End::kStopped);
 }
 
+TEST_CASE("runner: after a stop no start but the first is begun", "[methods][alter_psvm]") {
+  const Problem problem{};
+  int made = 0;
+  const auto no_machine = [&]() -> std::unique_ptr<Svm> {
+    ++made;
+    throw std::runtime_error("begun");
+  };
+  const Runner runner(problem, {}, no_machine, 1, [](const Progress&) { return Next::kStop; });
+  CHECK_THROWS_WITH(runner.run(std::vector<Start>(5), "alternating", 5), "begun");
+  CHECK(made == 1);
+}
+
 }  // namespace
 }  // namespace bagwise::alter_psvm
