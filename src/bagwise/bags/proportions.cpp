@@ -278,7 +278,7 @@ Result<ProportionTable> make_proportions(const std::string& what, std::span<cons
     if (!(shares[i] >= 0 && shares[i] <= 1) || bags[i].empty()) return false;
     const std::size_t before = out.bags.size();
     // Mostly sorted already: then the end is its place.
-    out.bags.emplace_hint(out.bags.end(), bags[i], KnownProportion{.proportion = shares[i], .line = i + 1});
+    out.bags.emplace_hint(out.bags.end(), bags[i], KnownProportion{shares[i], {}, i + 1});
     return out.bags.size() > before;
   };
   bool fine = !bags.empty();
