@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from bagwise import _core
 from bagwise._bags import Bags, KnownShares
 from bagwise._features import Features, Table, numbered_names, read_features
 from bagwise._options import (
+    ATTRIBUTES,
     CALIBRATE,
     METHODS,
     Method,
@@ -354,8 +356,8 @@ def _some(names: list[str]) -> str:
     return "".join(f"- {name}\n" for name in names[:most]) + ("- ...\n" if len(names) > most else "")
 
 
-def estimator(method_name: str) -> Any:
-    """Gives a class its method: the constructor's signature and the parameters in its docstring."""
+def estimator(method_name: str, rounds: str) -> Any:
+    """Gives a class its method: the constructor's signature, and parameters and attributes in its docstring."""
     method = METHODS[method_name]
     signature = signature_of(method)
 
@@ -371,11 +373,14 @@ def estimator(method_name: str) -> Any:
     def finish(cls: type) -> type:
         cls._method = method  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[misc]
-        cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", _indented(parameters_section(method)))
+        sections = {"{parameters}": parameters_section(method), "{attributes}": ATTRIBUTES.format(rounds=rounds)}
+        for mark, section in sections.items():
+            cls.__doc__ = (cls.__doc__ or "").replace(mark, _indented(section))
         return cls
 
     return finish
 
 
 def _indented(text: str) -> str:
-    return "\n".join("    " + line if line and number > 0 else line for number, line in enumerate(text.split("\n")))
+    """As it stands in a docstring, whose mark is indented already."""
+    return textwrap.indent(text, "    ").lstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bagwise._base import Estimator, estimator
 
 
-@estimator("tl-llp")
+@estimator("tl-llp", rounds="Rounds of solving and moving.")
 class TLLLP(Estimator):
     """Large margins on bag means, with transfer from source tasks, under uncertain rows.
 
@@ -15,24 +15,7 @@ class TLLLP(Estimator):
 
     {parameters}
 
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes, 0 and 1.
-    coef_ : array of shape (1, n_features)
-        Weights of the target's plane on raw values; of linear models only.
-    intercept_ : array of shape (1,)
-        Its bias; of linear models only.
-    n_features_in_ : int
-        The number of features of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names; only where X had names.
-    n_iter_ : int
-        Rounds of solving and moving.
-    report_ : dict
-        Objective, gap, options as used, warnings, seconds: what `bagwise train --json` prints.
-    model_ : object
-        The model itself.
+    {attributes}
 
     See Also
     --------
@@ -57,7 +40,7 @@ class TLLLP(Estimator):
     """
 
 
-@estimator("inv-cal")
+@estimator("inv-cal", rounds="Rounds of the solver.")
 class InvCal(Estimator):
     """Regress the inverse-calibrated proportions on the bag means.
 
@@ -67,24 +50,7 @@ class InvCal(Estimator):
 
     {parameters}
 
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes, 0 and 1.
-    coef_ : array of shape (1, n_features)
-        Weights of the plane on raw values; of linear models only.
-    intercept_ : array of shape (1,)
-        Its bias; of linear models only.
-    n_features_in_ : int
-        The number of features of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names; only where X had names.
-    n_iter_ : int
-        Rounds of the solver.
-    report_ : dict
-        Objective, gap, options as used, warnings, seconds: what `bagwise train --json` prints.
-    model_ : object
-        The model itself.
+    {attributes}
 
     See Also
     --------
@@ -102,7 +68,7 @@ class InvCal(Estimator):
     """
 
 
-@estimator("mean-map")
+@estimator("mean-map", rounds="Steps of the solver.")
 class MeanMap(Estimator):
     """Logistic regression from class means that the bags tell.
 
@@ -111,24 +77,7 @@ class MeanMap(Estimator):
 
     {parameters}
 
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes, 0 and 1.
-    coef_ : array of shape (1, n_features)
-        Weights of the plane on raw values.
-    intercept_ : array of shape (1,)
-        Its bias.
-    n_features_in_ : int
-        The number of features of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names; only where X had names.
-    n_iter_ : int
-        Steps of the solver.
-    report_ : dict
-        Objective, gap, options as used, warnings, seconds: what `bagwise train --json` prints.
-    model_ : object
-        The model itself.
+    {attributes}
 
     Examples
     --------
@@ -140,7 +89,7 @@ class MeanMap(Estimator):
     """
 
 
-@estimator("alter-psvm")
+@estimator("alter-psvm", rounds="Rounds of the best start.")
 class AlterPSVM(Estimator):
     """Labels and a large-margin plane by turns, from several starts.
 
@@ -149,24 +98,7 @@ class AlterPSVM(Estimator):
 
     {parameters}
 
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes, 0 and 1.
-    coef_ : array of shape (1, n_features)
-        Weights of the plane on raw values; of linear models only.
-    intercept_ : array of shape (1,)
-        Its bias; of linear models only.
-    n_features_in_ : int
-        The number of features of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names; only where X had names.
-    n_iter_ : int
-        Rounds of the best start.
-    report_ : dict
-        Objective, starts, options as used, warnings, seconds: what `bagwise train --json` prints.
-    model_ : object
-        The model itself.
+    {attributes}
 
     Examples
     --------
@@ -178,7 +110,7 @@ class AlterPSVM(Estimator):
     """
 
 
-@estimator("conv-psvm")
+@estimator("conv-psvm", rounds="Rounds, each with one more labeling.")
 class ConvPSVM(Estimator):
     """The convex relaxation over all labelings that fit the bags, by cuts.
 
@@ -187,24 +119,7 @@ class ConvPSVM(Estimator):
 
     {parameters}
 
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes, 0 and 1.
-    coef_ : array of shape (1, n_features)
-        Weights of the plane on raw values; of linear models only.
-    intercept_ : array of shape (1,)
-        Its bias; of linear models only.
-    n_features_in_ : int
-        The number of features of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names; only where X had names.
-    n_iter_ : int
-        Rounds, each with one more labeling.
-    report_ : dict
-        Objective, gap, options as used, warnings, seconds: what `bagwise train --json` prints.
-    model_ : object
-        The model itself.
+    {attributes}
 
     Examples
     --------
@@ -216,7 +131,7 @@ class ConvPSVM(Estimator):
     """
 
 
-@estimator("tl-count")
+@estimator("tl-count", rounds="Steps of the solver.")
 class TLCount(Estimator):
     """Likely numbers of positives in every bag, with transfer from source tasks.
 
@@ -226,24 +141,7 @@ class TLCount(Estimator):
 
     {parameters}
 
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes, 0 and 1.
-    coef_ : array of shape (1, n_features)
-        Weights of the target's plane on raw values; of linear models only.
-    intercept_ : array of shape (1,)
-        Its bias; of linear models only.
-    n_features_in_ : int
-        The number of features of the fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names; only where X had names.
-    n_iter_ : int
-        Steps of the solver.
-    report_ : dict
-        Objective, options as used, warnings, seconds: what `bagwise train --json` prints.
-    model_ : object
-        The model itself.
+    {attributes}
 
     See Also
     --------

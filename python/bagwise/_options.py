@@ -182,9 +182,9 @@ def _documented(option: Option) -> str:
         kind = "{" + ", ".join(f'"{choice}"' for choice in option.choices) + "}"
     if option.default is None and "None" not in kind:
         kind += " or None"
-    text = option.help.replace("auto: ", "None: ")
+    text = option.help.replace("auto: ", "None: ").replace("the table's delta column", "the delta of `fit`")
     for choice in option.choices:
-        text = re.sub(rf"\b{re.escape(choice)}(?=: |'s)", f'"{choice}"', text)
+        text = re.sub(rf"\b{re.escape(choice)}(?=: )", f'"{choice}"', text)
     if option.rule and option.type != "choice":
         text += f" ({option.rule})"
     lines = textwrap.wrap(text[0].upper() + text[1:] + ".", 110)
@@ -195,6 +195,26 @@ def _documented(option: Option) -> str:
 def parameters_section(method: Method) -> str:
     """The section Parameters of the estimator's docstring."""
     return "Parameters\n----------\n" + "\n".join(_documented(option) for option in parameters_of(method))
+
+
+ATTRIBUTES = """Attributes
+----------
+classes_ : array of shape (2,)
+    The classes, 0 and 1.
+coef_ : array of shape (1, n_features)
+    Weights of the target's plane on raw values; of linear models only.
+intercept_ : array of shape (1,)
+    Its bias; of linear models only.
+n_features_in_ : int
+    The number of features of the fit.
+feature_names_in_ : array of shape (n_features_in_,)
+    Their names; only where X had names.
+n_iter_ : int
+    {rounds}
+report_ : dict
+    Objective, options as used, warnings, seconds and more: what `bagwise train --json` prints.
+model_ : object
+    The model itself."""
 
 
 def given_texts(method: Method, parameters: dict[str, Any]) -> dict[str, str]:
