@@ -10,7 +10,7 @@ endif()
 if(BAGWISE_SANITIZE)
   # Without the checks of every single pointer, which a fault or the address sanitizer shows as well: with them
   # the build takes twice as long.
-  set(bagwise_unchecked null,alignment,object-size,vptr)
+  set(bagwise_unchecked null,alignment,object-size,vptr,pointer-overflow)
   add_compile_options(-fsanitize=${BAGWISE_SANITIZE} -fno-sanitize=${bagwise_unchecked}
                       -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${BAGWISE_SANITIZE})
