@@ -15,6 +15,7 @@
 #include "bagwise/bags/folds.h"
 #include "bagwise/core/random.h"
 #include "bagwise/data/generate.h"
+#include "bagwise/evaluate/matched_labels.h"
 #include "bagwise/evaluate/metrics.h"
 #include "python/bind.h"
 #include "python/choice.h"
@@ -142,6 +143,17 @@ py::dict metrics_of_bags(const py::array& scores, const py::array& probabilities
                   py::arg("soft") = to_array(soft));
 }
 
+py::array labels_of_shares(const py::array& scores, const py::array& codes, const py::array& shares) {
+  const auto f = numbers_of<double>(scores, 1, "scores");
+  const auto bag = numbers_of<std::uint32_t>(codes, 1, "codes");
+  const auto p = numbers_of<double>(shares, 1, "shares");
+  if (f.size() != bag.size()) throw py::value_error("one score and bag per row");
+  if (!std::all_of(bag.begin(), bag.end(), [&](std::uint32_t k) { return k < p.size(); }))
+    throw py::index_error("a bag without share");
+  const std::vector<bool> labels = matched_labels(f, bag, p);
+  return to_array(std::vector<std::int64_t>(labels.begin(), labels.end()));
+}
+
 }  // namespace
 
 void bind_datasets(py::module_& module) {
@@ -153,6 +165,7 @@ void bind_datasets(py::module_& module) {
              py::arg("best_accuracy"), py::arg("angle_degrees"), py::arg("seed"));
   module.def("proportion_metrics", &metrics_of_bags, py::arg("scores"), py::arg("probabilities"),
              py::arg("codes"), py::arg("known"));
+  module.def("matched_labels", &labels_of_shares, py::arg("scores"), py::arg("codes"), py::arg("shares"));
 }
 
 }  // namespace bagwise::python

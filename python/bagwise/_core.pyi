@@ -207,3 +207,8 @@ def proportion_metrics(
     scores: NDArray[np.float64], probabilities: NDArray[np.float64], codes: NDArray[np.uint32], known: NDArray[np.float64]
 ) -> dict[str, Any]:
     """As `bagwise evaluate`: mean_error, mean_soft_error, miscount, and per bag hard and soft."""
+
+def matched_labels(
+    scores: NDArray[np.float64], codes: NDArray[np.uint32], shares: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """As `bagwise predict --proportions`: in each bag so many of the highest scores are 1 that its share is met."""
