@@ -8,7 +8,8 @@ that was clean is remembered by the hash of its text, of our headers it sees, it
 a line "N passed, N failed", one per file.
 
 Most of the time goes into the headers of others, so files are looked at in batches (tools/batches.py), each as one
-source that includes them. The files of a batch in which something is found are looked at once more, each by itself.
+source that includes them. Files of a batch in which something is found are looked at once more, each by itself; all
+files of the batch where it is not found in files of it alone.
 """
 
 import argparse
@@ -26,9 +27,11 @@ import batches
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("src", "cli", "mpi", "python", "tests", "bench", "examples")
-BATCH_SIZE = 16
+BATCH_SIZE = 32
 # In a batch the sources are headers to clang-tidy.
 BATCH_FILTER = r"/(src/bagwise|cli|mpi|python|tests|bench|examples)/.*\.(h|cpp)$"
+
+FINDING = re.compile(r"^(/[^:\n]+):\d+:\d+: (?:error|warning): ", re.MULTILINE)
 
 
 def wanted(path, with_tests):
@@ -84,18 +87,22 @@ def tidy(*arguments, cwd=None):
 
 def check_batch(entries, number, stamps):
     """[(path, message)]: the message is empty if the file is clean."""
-    clean = False
+    suspect = {Path(entry["file"]) for entry in entries}
     if len(entries) > 1:
         source = stamps / f"batch-{number}.cpp"
         source.write_text("".join(f'#include "{entry["file"]}"  // NOLINT(bugprone-suspicious-include)\n'
                                   for entry in entries))
         flags = dict.fromkeys(flag for entry in entries for flag in flags_of(entry))
-        clean = tidy(f"--header-filter={BATCH_FILTER}", str(source), "--", *flags,
-                     cwd=entries[0]["directory"]).returncode == 0
+        run = tidy(f"--header-filter={BATCH_FILTER}", str(source), "--", *flags, cwd=entries[0]["directory"])
+        named = {Path(name) for name in FINDING.findall(run.stdout)}
+        if run.returncode == 0:
+            suspect = set()
+        elif named and named <= suspect and "clang-diagnostic-error" not in run.stdout:
+            suspect = named
     out = []
     for entry in entries:
         message = ""
-        if not clean:
+        if Path(entry["file"]) in suspect:
             run = tidy(entry["file"], "--", *flags_of(entry), cwd=entry["directory"])
             if run.returncode != 0:
                 message = run.stdout or run.stderr
