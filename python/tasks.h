@@ -22,8 +22,8 @@ struct Task {
   BaggedData data;
   std::vector<std::string> remarks;  // on the proportions
 
-  Task(std::string name, const Rows& rows, const py::array& codes, std::vector<std::string> bags,
-       const ProportionTable& proportions, const py::object& bounds, std::string what);
+  Task(std::string task_name, const Rows& rows, const py::array& codes, std::vector<std::string> bags,
+       const ProportionTable& proportions, const py::object& bounds, std::string called);
 };
 
 // What of the tasks a method may see. Rows are given where `with_rows` asks for them; the tasks must outlive
