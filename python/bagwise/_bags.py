@@ -161,7 +161,7 @@ def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> tuple[l
     if isinstance(known, (str, bytes)) or not (hasattr(known, "__array__") or isinstance(known, Iterable)):
         found = type(known).__name__
         raise TypeError(f"{what} are of type {found}; expected a dict, a Series, an array or a DataFrame")
-    shares = np.asarray(known) if hasattr(known, "__array__") else list(known)
+    shares: Any = np.asarray(known) if hasattr(known, "__array__") else list(known)
     if isinstance(shares, np.ndarray) and shares.ndim != 1:
         raise ValueError(f"{what} have the shape {shares.shape}; expected one share for each bag, in one dimension")
     kinds = set(map(type, bags.values))
