@@ -96,7 +96,7 @@ def bag_value(value: Any) -> int | str | None:
     if isinstance(value, (Integral, np.bool_)):
         return int(value)
     if isinstance(value, Real) and float(value).is_integer():
-        return int(value)
+        return int(float(value))
     return str(value) if isinstance(value, str) and value else None
 
 
