@@ -15,7 +15,7 @@ from bagwise._features import is_frame, is_series
 from bagwise._options import is_number, number_text
 
 # Bags: one integer or text per row, in any order. Proportions: a dict or a Series by bag, an array by sorted bag, or
-# a DataFrame with the columns of a proportions file.
+# a DataFrame (of pandas, polars or pyarrow) with the columns of a proportions file.
 Bags = Any
 KnownShares = Any
 
@@ -145,8 +145,9 @@ def make_proportions(known: KnownShares, bags: NumberedBags, what: str = "propor
     """The known shares by the names of the bags; the compiled half checks what it makes of them."""
     if known is None:
         raise ValueError(f"{what} are None; expected the share of positives of every bag")
-    if is_frame(known):
-        return _from_frame(known, what)
+    columns = _columns(known)
+    if columns is not None:
+        return _from_table(columns, what)
     shares: Any
     if is_series(known):
         names, shares = [_key(name, what) for name in known.index.tolist()], known.to_numpy()
@@ -208,15 +209,24 @@ def _check_share(share: Any, name: str, what: str) -> None:
         raise TypeError(f'{what}: the proportion of bag "{name}" is of type {found}; expected a number between 0 and 1')
 
 
-def _from_frame(frame: Any, what: str) -> _core.Proportions:
-    if "bag" not in frame.columns and frame.index.name == "bag":
-        frame = frame.reset_index()
-    header = [str(name) for name in frame.columns]
-    columns = []
-    for name, column in zip(header, (frame.iloc[:, j] for j in range(frame.shape[1]))):
-        cells = column.tolist()
-        columns.append([_key(cell, what) for cell in cells] if name == "bag" else [_cell(cell) for cell in cells])
-    return _core.Proportions(what, header, [list(record) for record in zip(*columns)])
+def _columns(known: Any) -> list[tuple[str, list[Any]]] | None:
+    """The columns of a table of pandas, polars or pyarrow with their names; None: it is no table."""
+    if is_frame(known):
+        if "bag" not in known.columns and known.index.name == "bag":
+            known = known.reset_index()
+        return [(str(name), known.iloc[:, j].tolist()) for j, name in enumerate(known.columns)]
+    if hasattr(known, "to_pydict"):  # pyarrow
+        return [(name, column.to_pylist()) for name, column in zip(known.column_names, known.columns)]
+    if hasattr(known, "to_dicts") and hasattr(known, "columns"):  # polars
+        return [(name, known[name].to_list()) for name in known.columns]
+    return None
+
+
+def _from_table(columns: list[tuple[str, list[Any]]], what: str) -> _core.Proportions:
+    texts = []
+    for name, cells in columns:
+        texts.append([_key(cell, what) for cell in cells] if name == "bag" else [_cell(cell) for cell in cells])
+    return _core.Proportions(what, [name for name, _ in columns], [list(record) for record in zip(*texts)])
 
 
 def _cell(value: Any) -> str:

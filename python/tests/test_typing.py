@@ -71,8 +71,8 @@ def test_the_stub_of_the_estimators_is_up_to_date() -> None:
 
 def test_typical_use_is_typed(tmp_path: Path) -> None:
     (tmp_path / "use.py").write_text(USE)
-    wrong = "from typing import assert_type; from bagwise import InvCal, MeanMap\n" + "".join(line + "\n" for line, _ in WRONG)
-    (tmp_path / "wrong.py").write_text(wrong)
+    lines = ["from typing import assert_type; from bagwise import InvCal, MeanMap", *(line for line, _ in WRONG)]
+    (tmp_path / "wrong.py").write_text("\n".join(lines) + "\n")
     said = mypy("use.py", "wrong.py", folder=tmp_path)
     assert [line for line in said.splitlines() if ": error:" in line and not line.startswith("wrong.py")] == []
     told = said.splitlines()
