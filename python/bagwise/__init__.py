@@ -26,11 +26,14 @@ from bagwise._diagnosis import Diagnosis, diagnose
 from bagwise._estimators import TLLLP, AlterPSVM, ConvPSVM, InvCal, MeanMap, TLCount
 from bagwise._load import load
 from bagwise._metrics import bag_proportion_error
+from bagwise._numpy_check import check_numpy
 from bagwise._selection import BagGridSearchCV, BagKFold
 from bagwise._warnings import BagwiseWarning
 
 if TYPE_CHECKING:
     from bagwise._plots import plot_path, plot_proportions, plot_transfer
+
+check_numpy()
 
 __all__ = [
     "AlterPSVM",

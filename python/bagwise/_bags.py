@@ -15,7 +15,7 @@ from bagwise._features import is_frame, is_series
 from bagwise._options import is_number, number_text
 
 # Bags: one integer or text per row, in any order. Proportions: a dict or a Series by bag, an array by sorted bag, or
-# a DataFrame with the columns of a proportions file.
+# a DataFrame (of pandas, polars or pyarrow) with the columns of a proportions file.
 Bags = Any
 KnownShares = Any
 
@@ -96,7 +96,7 @@ def bag_value(value: Any) -> int | str | None:
     if isinstance(value, (Integral, np.bool_)):
         return int(value)
     if isinstance(value, Real) and float(value).is_integer():
-        return int(value)
+        return int(float(value))
     return str(value) if isinstance(value, str) and value else None
 
 
@@ -142,29 +142,31 @@ def _number_categories(values: Any, what: str) -> NumberedBags:
 
 
 def make_proportions(known: KnownShares, bags: NumberedBags, what: str = "proportions") -> _core.Proportions:
-    """The known shares as a table of texts, which is what the compiled half checks."""
+    """The known shares by the names of the bags; the compiled half checks what it makes of them."""
     if known is None:
         raise ValueError(f"{what} are None; expected the share of positives of every bag")
-    if is_frame(known):
-        return _from_frame(known, what)
+    columns = _columns(known)
+    if columns is not None:
+        return _from_table(columns, what)
+    shares: Any
     if is_series(known):
-        pairs = list(zip(known.index.tolist(), known.tolist()))
+        names, shares = [_key(name, what) for name in known.index.tolist()], known.to_numpy()
     elif isinstance(known, Mapping):
-        pairs = list(known.items())
+        names, shares = [_key(name, what) for name in known], list(known.values())
     else:
-        pairs = _by_sorted_bag(known, bags, what)
-    records = [[_key(bag, what), _share(share, bag, what)] for bag, share in pairs]
-    return _core.Proportions(what, ["bag", "proportion"], records)
+        names, shares = _by_sorted_bag(known, bags, what)
+    return _core.Proportions.of_shares(what, names, _numbers(shares, names, what))
 
 
-def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> list[tuple[Any, Any]]:
+def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> tuple[list[str], Any]:
     if isinstance(known, (str, bytes)) or not (hasattr(known, "__array__") or isinstance(known, Iterable)):
         found = type(known).__name__
         raise TypeError(f"{what} are of type {found}; expected a dict, a Series, an array or a DataFrame")
-    shares = np.asarray(known if hasattr(known, "__array__") else list(known))
-    if shares.ndim != 1:
+    shares: Any = np.asarray(known) if hasattr(known, "__array__") else list(known)
+    if isinstance(shares, np.ndarray) and shares.ndim != 1:
         raise ValueError(f"{what} have the shape {shares.shape}; expected one share for each bag, in one dimension")
-    if len({type(value) for value in bags.values}) > 1:
+    kinds = set(map(type, bags.values))
+    if len(kinds) > 1:
         raise ValueError(
             f"{what} by sorted bag need bags of one kind, but some are numbers and some are text; expected a dict"
         )
@@ -172,38 +174,59 @@ def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> list[tu
         raise ValueError(
             f"{what} have {len(shares)} values for {len(bags.values)} bags; expected one for each bag, in sorted order"
         )
-    return list(zip(sorted(bags.values), shares.tolist()))
+    if kinds == {int}:
+        return list(map(str, sorted(bags.values))), shares
+    return sorted(bags.names), shares
+
+
+def _numbers(shares: Any, names: list[str], what: str) -> NDArray[np.float64]:
+    """One number for each bag; the first that is none is an error that names its bag."""
+    if isinstance(shares, np.ndarray) and shares.dtype.kind in "iuf":
+        numbers = np.ascontiguousarray(shares, dtype=np.float64)
+    else:
+        if not set(map(type, shares)) <= {float, int}:
+            for share, name in zip(shares, names):
+                _check_share(share, name, what)
+        numbers = np.array(shares, dtype=np.float64)
+    missing = np.flatnonzero(np.isnan(numbers))
+    if missing.size:
+        _check_share(np.nan, names[missing[0]], what)
+    return numbers
 
 
 def _key(bag: Any, what: str) -> str:
-    if type(bag) is str and bag:  # what is usual, quickly: there may be many bags
-        return bag
     value = bag_value(bag)
     if value is None:
         raise ValueError(f"{what}: the bag {bag!r} is neither an integer nor text; expected one of the two")
     return str(value)
 
 
-def _share(share: Any, bag: Any, what: str) -> str:
-    if type(share) is float and share == share:
-        return repr(share)
+def _check_share(share: Any, name: str, what: str) -> None:
     if _is_missing(share):
-        raise ValueError(f'{what}: the proportion of bag "{bag}" is missing; expected a number between 0 and 1')
+        raise ValueError(f'{what}: the proportion of bag "{name}" is missing; expected a number between 0 and 1')
     if not is_number(share):
         found = type(share).__name__
-        raise TypeError(f'{what}: the proportion of bag "{bag}" is of type {found}; expected a number between 0 and 1')
-    return number_text(share)
+        raise TypeError(f'{what}: the proportion of bag "{name}" is of type {found}; expected a number between 0 and 1')
 
 
-def _from_frame(frame: Any, what: str) -> _core.Proportions:
-    if "bag" not in frame.columns and frame.index.name == "bag":
-        frame = frame.reset_index()
-    header = [str(name) for name in frame.columns]
-    columns = []
-    for name, column in zip(header, (frame.iloc[:, j] for j in range(frame.shape[1]))):
-        cells = column.tolist()
-        columns.append([_key(cell, what) for cell in cells] if name == "bag" else [_cell(cell) for cell in cells])
-    return _core.Proportions(what, header, [list(record) for record in zip(*columns)])
+def _columns(known: Any) -> list[tuple[str, list[Any]]] | None:
+    """The columns of a table of pandas, polars or pyarrow with their names; None: it is no table."""
+    if is_frame(known):
+        if "bag" not in known.columns and known.index.name == "bag":
+            known = known.reset_index()
+        return [(str(name), known.iloc[:, j].tolist()) for j, name in enumerate(known.columns)]
+    if hasattr(known, "to_pydict"):  # pyarrow
+        return [(name, column.to_pylist()) for name, column in zip(known.column_names, known.columns)]
+    if hasattr(known, "to_dicts") and hasattr(known, "columns"):  # polars
+        return [(name, known[name].to_list()) for name in known.columns]
+    return None
+
+
+def _from_table(columns: list[tuple[str, list[Any]]], what: str) -> _core.Proportions:
+    texts = []
+    for name, cells in columns:
+        texts.append([_key(cell, what) for cell in cells] if name == "bag" else [_cell(cell) for cell in cells])
+    return _core.Proportions(what, [name for name, _ in columns], [list(record) for record in zip(*texts)])
 
 
 def _cell(value: Any) -> str:

@@ -30,7 +30,7 @@ from bagwise._options import (
     threads_of,
 )
 from bagwise._progress import watching
-from bagwise._tasks import Tasks, list_sources, make_tasks
+from bagwise._tasks import Tasks, known_bags, list_sources, make_tasks
 from bagwise._warnings import BagwiseWarning, warn
 
 Self = TypeVar("Self", bound="Estimator")
@@ -76,8 +76,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table.rows.check_finite("X", threads)
         return model.scores(table.rows, number, threads)
 
-    def predict(self, X: Features, *, task: str | int = "target") -> NDArray[np.int64]:
-        """The class of each row, 0 or 1: 1 where its score is above 0.
+    def predict(
+        self, X: Features, *, task: str | int = "target", bags: Bags = None, proportions: KnownShares = None
+    ) -> NDArray[np.int64]:
+        """The class of each row, 0 or 1: 1 where its score is above 0, or as the shares of its bag have it.
 
         Parameters
         ----------
@@ -85,13 +87,23 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The rows, with the features of the fit.
         task : str or int, default="target"
             Whose plane: "target", "source", "source-2", ... or a number from 1, the target last.
+        bags : array-like of shape (n_rows,) or None, default=None
+            The bag of each row, where the shares of these bags are known too.
+        proportions : dict, Series, array, DataFrame or None, default=None
+            The known share of each bag, as `fit` takes them: in a bag of n rows the round(share * n) highest scores
+            get label 1, of equal scores the earlier rows.
 
         Returns
         -------
         array of shape (n_rows,)
         """
-        positive = self.decision_function(X, task=task) > 0
-        out: NDArray[np.int64] = positive.astype(np.int64)
+        scores = self.decision_function(X, task=task)
+        if (bags is None) != (proportions is None):
+            raise ValueError("one of bags and proportions is given; expected both or none")
+        if bags is not None:
+            known = known_bags(bags, proportions, len(scores))
+            return _core.matched_labels(scores, known.bag_of_row, known.proportions)
+        out: NDArray[np.int64] = (scores > 0).astype(np.int64)
         return out
 
     def predict_proba(self, X: Features, *, task: str | int = "target") -> NDArray[np.float64]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bagwise import _core
-from bagwise._bags import Bags, KnownShares, make_proportions, number_bags
+from bagwise._bags import Bags, KnownShares
+from bagwise._tasks import known_bags
 
 
 def bag_proportion_error(predicted: Any, bags: Bags, proportions: KnownShares) -> float:
@@ -42,8 +42,6 @@ def bag_proportion_error(predicted: Any, bags: Bags, proportions: KnownShares) -
     values = np.where(values > 0, 1.0, 0.0) if labels else values
     if not ((values >= 0) & (values <= 1)).all():
         raise ValueError("predicted has values outside [0, 1]; expected labels 0/1 or -1/1, or probabilities")
-    numbered = number_bags(bags, len(values))
-    rows = _core.Rows.dense(np.ascontiguousarray(values)[:, np.newaxis], ["predicted"])
-    task = _core.Task("target", rows, numbered.codes, numbered.names, make_proportions(proportions, numbered))
+    task = known_bags(bags, proportions, len(values))
     sums = np.bincount(task.bag_of_row, weights=values, minlength=len(task.bag_sizes))
     return float(np.mean(np.abs(sums / task.bag_sizes - task.proportions)))

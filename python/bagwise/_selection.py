@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bagwise import _core
-from bagwise._bags import Bags, KnownShares, make_proportions, number_bags
+from bagwise._bags import Bags, KnownShares, number_bags
 from bagwise._base import Classifier, Estimator, warn_of
 from bagwise._estimators import ESTIMATORS
 from bagwise._features import Features
 from bagwise._options import METHODS, Method, given_texts, is_number, python_names, seed_of, threads_of, whole_number
 from bagwise._progress import watching
-from bagwise._tasks import make_tasks
+from bagwise._tasks import known_bags, make_tasks
 from bagwise._warnings import BagwiseWarning, warn
 
 # A method, the text of its grid (None: its own), and the options that are the same in every setting.
@@ -79,11 +79,7 @@ class BagKFold(BaseEstimator):  # type: ignore[misc]
         sizes = np.bincount(codes, minlength=count)
         known = np.full(count, 0.5)
         if proportions is not None:
-            one = _core.Rows.dense(np.zeros((len(codes), 1)), ["x1"])
-            with python_names():
-                task = _core.Task(
-                    "target", one, numbered.codes, numbered.names, make_proportions(proportions, numbered)
-                )
+            task = known_bags(bags, proportions, rows)
             codes, sizes, known = task.bag_of_row, task.bag_sizes, task.proportions
         for fold in _core.bag_folds(sizes.astype(np.int64), known, folds, seed_of(self.random_state)):
             tested = np.zeros(count, dtype=bool)

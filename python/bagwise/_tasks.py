@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares, NumberedBags, make_proportions, number_bags, read_bounds
 from bagwise._features import Features, Table, read_features
@@ -68,6 +70,15 @@ def make_tasks(
     tasks = [_make_task(part, target, features, align_features) for part in [*parts, target]]
     remarks = [remark for part in [*parts, target] for remark in part.proportions.remarks]
     return Tasks(tasks, target.table.named, features, remarks)
+
+
+def known_bags(bags: Bags, proportions: KnownShares, rows: int | None) -> _core.Task:
+    """Bags and their shares where features do not matter."""
+    numbered = number_bags(bags, rows)
+    known = make_proportions(proportions, numbered)
+    one = _core.Rows.dense(np.zeros((len(numbered.codes), 1)), ["x1"])
+    with python_names():
+        return _core.Task("target", one, numbered.codes, numbered.names, known)
 
 
 def _read_part(

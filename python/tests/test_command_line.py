@@ -164,6 +164,18 @@ def test_proportion_errors_are_those_of_evaluate(data: Any, command_line: Any) -
     np.testing.assert_allclose([hard, soft], [told["proportion_error"], told["soft_proportion_error"]], rtol=1e-12)
 
 
+def test_labels_that_meet_shares_are_those_of_predict(data: Any, command_line: Any) -> None:
+    X, bags, shares = data.target
+    command_line.write_task("target", *data.target)
+    model = InvCal().fit(*data.target)
+    model.save(command_line.folder / "m.json")
+    files = ["--input", "target.csv", "--proportions", "target-shares.csv"]
+    command_line("predict", "--quiet", "--model", "m.json", *files, "-o", "out.csv")
+    theirs = np.genfromtxt(command_line.folder / "out.csv", delimiter=",", names=True)["label"]
+    ours = model.predict(X, bags=bags, proportions=shares)
+    assert np.array_equal(ours, theirs) and not np.array_equal(ours, model.predict(X))
+
+
 def test_errors_have_the_command_lines_words(data: Any, command_line: Any) -> None:
     X, bags, shares = data.target
     shares = {bag: share for bag, share in shares.items() if bag != bags[0]}

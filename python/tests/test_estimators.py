@@ -89,6 +89,21 @@ def test_attributes_of_a_fit(fitted: Any, data: Any) -> None:
     assert (np.diff(both[np.argsort(scores), 1]) >= 0).all()
 
 
+def test_labels_may_meet_the_shares_of_bags(data: Any) -> None:
+    X, bags, shares = data.target
+    model = InvCal().fit(X, bags, shares)
+    labels, scores = model.predict(X, bags=bags, proportions=shares), model.decision_function(X)
+    for bag, share in shares.items():
+        inside = bags == bag
+        assert labels[inside].mean() == share  # shares of these bags are whole numbers of rows
+        assert scores[inside & (labels == 1)].min(initial=np.inf) >= scores[inside & (labels == 0)].max(initial=-np.inf)
+    assert np.array_equal(labels, model.predict(X, bags=bags, proportions=[shares[bag] for bag in sorted(shares)]))
+    with pytest.raises(ValueError, match="one of bags and proportions is given; expected both or none"):
+        model.predict(X, bags=bags)
+    with pytest.raises(ValueError, match="bags have 3 entries for 160 rows"):
+        model.predict(X, bags=[1, 2, 3], proportions=shares)
+
+
 def test_score_is_the_accuracy_with_either_kind_of_labels(fitted: Any, data: Any) -> None:
     X, y = data.X_test, data.y_test
     accuracy = np.mean(fitted.predict(X) == y)

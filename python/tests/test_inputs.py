@@ -318,6 +318,18 @@ def test_proportions_may_be_counts(small: Any) -> None:
         InvCal().fit(X, bags, table.assign(size=5))
 
 
+def test_bags_and_proportions_may_be_of_polars_and_pyarrow(small: Any) -> None:
+    X, bags, known = small
+    expected = model_text(X, bags, known)
+    columns = {"bag": list(range(12)), "proportion": known.tolist()}
+    polars, pyarrow = (pytest.importorskip(name) for name in ("polars", "pyarrow"))
+    names = bags.astype(str)
+    for given in (polars.Series(bags), pyarrow.array(bags), polars.Series(names), pyarrow.array(names)):
+        for shares in (polars.DataFrame(columns), pyarrow.table(columns)):
+            assert model_text(X, given, shares) == expected
+    assert model_text(X, bags, polars.Series(known)) == expected == model_text(X, bags, pyarrow.array(known))
+
+
 def test_numbering_bags_agrees_with_numpy() -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -366,6 +378,7 @@ BAD_SHARES = [
     ([0.5, 0.5, 0.5, 0.5], ValueError, "proportion"),
     (pd.DataFrame({"bag": [1, 2, 3, 4], "share": 0.5}), ValueError, r"column 2 \(share\): is not known"),
     (pd.DataFrame({"proportion": [0.1, 0.2, 0.3, 0.4]}), ValueError, "there is no column bag"),
+    (pd.DataFrame([[1, 0.1, 1]] * 4, columns=["bag", "proportion", "bag"]), ValueError, "occurs twice"),
     (pd.DataFrame({"bag": [1, 2, 3, 4], "proportion": [0.1, None, 0.2, 0.3]}), ValueError, r"\(proportion\): is empty"),
 ]
 

@@ -15,6 +15,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from bagwise import TLLLP, AlterPSVM, BagGridSearchCV, BagwiseWarning, InvCal, diagnose
+from bagwise._numpy_check import check_numpy
 
 LONG = """
 import signal, sys, bagwise
@@ -132,6 +133,14 @@ def test_matplotlib_is_not_loaded_unless_needed(tmp_path: Any) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout == "[]\n"
+
+
+def test_arrays_that_are_misread_are_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_numpy()
+    misread = np.zeros(3, dtype=np.uint32), np.array([7, 7])
+    monkeypatch.setattr("bagwise._numpy_check._core.number_integers", lambda _: misread)
+    with pytest.raises(ImportError, match="cannot read the arrays of numpy"):
+        check_numpy()
 
 
 def test_a_failed_fit_leaves_the_last_model(data: Any) -> None:

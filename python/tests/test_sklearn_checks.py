@@ -36,8 +36,9 @@ class Supervised:
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ValueError("y has NaN or inf; expected labels")
         check_classification_targets(labels)
-        if type_of_target(labels) not in ("binary", "unknown"):
-            raise ValueError("Unknown label type: only binary classification is supported")
+        kind = type_of_target(labels)
+        if kind not in ("binary", "unknown"):
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         classes, codes = np.unique(labels, return_inverse=True)
         try:
             super().fit(X, np.arange(len(labels)), codes_by_bag(codes), allow_leak=True)  # type: ignore[misc]
