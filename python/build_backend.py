@@ -38,8 +38,10 @@ Settings = Optional[dict[str, Union[str, list[str]]]]
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ("build-dir", "cmake-args", "jobs")
 CMAKE_MINIMUM = (3, 25)
-# 2.10 is Debian's; CPython 3.12 changed what older ones rely on.
+# 2.10 is Debian's and goes with its numpy 1; CPython 3.12 changed what older ones rely on. What pip is asked for knows
+# numpy 2 as well.
 PYBIND11_MINIMUM = "2.10" if sys.version_info < (3, 12) else "2.13"
+PYBIND11_WANTED = "2.13"
 # What CMake looks for, and the Debian package that has it.
 DEBIAN_PACKAGES = {
     "BagwiseOpenBLAS": "libopenblas-dev",
@@ -298,7 +300,7 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     if not has_ninja():
         wanted.append("ninja")
     if not has_pybind11():
-        wanted.append(f"pybind11>={PYBIND11_MINIMUM}")
+        wanted.append(f"pybind11>={PYBIND11_WANTED}")
     return wanted
 
 

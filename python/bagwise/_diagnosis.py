@@ -9,13 +9,13 @@ from bagwise import _core
 from bagwise._bags import Bags, KnownShares
 from bagwise._base import Classifier
 from bagwise._features import Features
-from bagwise._options import python_names, seed_of, threads_of, whole_number
+from bagwise._options import in_python, python_names, seed_of, threads_of, whole_number
 from bagwise._progress import watching
 from bagwise._tasks import make_tasks
 
 
 class Diagnosis:
-    """What `diagnose` found: `str()` is the text of the command line, `to_dict()` all figures.
+    """What `diagnose` found: `str()` is the text for people, `to_dict()` all figures.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Diagnosis:
         return bool(self._figures["tasks"][-1]["learnable"] == "yes")
 
     def to_dict(self) -> dict[str, Any]:
-        """What `bagwise diagnose --json` prints."""
+        """What `bagwise diagnose --json` prints, in the words of Python."""
         return self._figures
 
     def __str__(self) -> str:
@@ -119,4 +119,6 @@ def diagnose(
             threads=threads_of(n_jobs),
             watch=watch,
         )
-    return Diagnosis({**figures, "seed": seed, "version": _core.__version__}, text)
+    for finding in figures["findings"]:
+        finding["message"] = in_python(finding["message"])
+    return Diagnosis({**figures, "seed": seed, "version": _core.__version__}, in_python(text))

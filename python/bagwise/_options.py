@@ -233,6 +233,9 @@ _IN_PYTHON = {
     "--align-features": "align_features=True",
     "--allow-leak": "allow_leak=True",
     "--scale standard": 'scale="standard"',
+    "train with --method tl-llp and this source": "fit TLLLP with this source",
+    "leave it out with --exclude": "leave it out",
+    "predict --threshold or --proportions": "predict with bags and proportions, or another threshold on predict_proba,",
 }
 _OTHERWISE = re.compile(
     r'"[^"]*"|(?<![\w-])(' + "|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))) + r")(?![\w-])"
