@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-REPEATS, ROUNDS = 5, 5
+REPEATS, ROUNDS = 5, 3
 PYTHON_SIDE = """
 import json, re, sys, time
 import numpy as np, bagwise
