@@ -21,6 +21,7 @@
 #include "python/choice.h"
 #include "python/result.h"
 #include "python/rows.h"
+#include "python/watch.h"
 
 namespace bagwise::python {
 namespace {
@@ -97,7 +98,7 @@ py::dict generate_tasks(const std::string& kind, const std::string& preset,
   options.best_accuracy = best_accuracy.value_or(options.best_accuracy);
   options.angle_degrees = angle_degrees.value_or(options.angle_degrees);
   const auto data = [&] {
-    const py::gil_scoped_release without_lock;
+    const WithoutLock without_lock;
     return generate(options);
   }();
   if (!data) raise(data.error());

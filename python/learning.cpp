@@ -30,7 +30,7 @@
 namespace bagwise::python {
 namespace {
 
-using Tasks = std::vector<const Task*>;  // sources in order, the target last
+using Tasks = std::vector<std::shared_ptr<Task>>;  // sources in order, the target last
 
 const Method& method_called(const std::string& name) {
   const Method* method = find_method(name);
@@ -69,26 +69,32 @@ Error told(Error error, const Tasks& tasks) {
   return error;
 }
 
+struct Fitted {
+  Fit fit;
+  double reduce_seconds = 0;
+};
+
 py::object fit(const std::string& name, const OptionTexts& options, const Tasks& tasks, std::uint64_t seed,
-               unsigned threads, bool calibrate, bool allow_leak, py::object watch) {
+               unsigned threads, bool calibrate, bool allow_leak, const py::object& watch) {
   const Method& method = method_called(name);
   check_options(method, options, tasks.size() - 1);
-  Stopwatch total;
-  double reduce_seconds = 0;
-  auto found = watched(std::move(watch), [&](const Observer& observer) -> Result<Fit> {
+  const Stopwatch total;
+  auto found = watched<Fitted>(watch, [=, &method](const Observer& observer) -> Result<Fitted> {
     const bool rows = calibrate || method.needs_instances(options);
     const auto seen = training_tasks(tasks, {.rows = rows, .leaks = allow_leak}, threads);
     if (!seen) return seen.error();
-    reduce_seconds = total.seconds();
+    const double reduced = total.seconds();
     auto out = method.fit(*seen, options, {.seed = seed, .threads = threads, .observer = observer});
-    if (out && calibrate) recalibrate(out->model, *seen, threads);
-    return out;
+    if (!out) return out.error();
+    if (calibrate) recalibrate(out->model, *seen, threads);
+    return Fitted{std::move(*out), reduced};
   });
   if (!found) raise(told(found.error(), tasks));
-  note_remarks(tasks, found->model);
-  const py::dict seconds(py::arg("reduce") = reduce_seconds, py::arg("solve") = found->solve_seconds,
-                         py::arg("total") = total.seconds());
-  return py::make_tuple(std::make_shared<Model>(std::move(found->model)), seconds);
+  Model& model = found->fit.model;
+  note_remarks(tasks, model);
+  const py::dict seconds(py::arg("reduce") = found->reduce_seconds,
+                         py::arg("solve") = found->fit.solve_seconds, py::arg("total") = total.seconds());
+  return py::make_tuple(std::make_shared<Model>(std::move(model)), seconds);
 }
 
 // A method, the text of a grid file (none: the method's own grid), and the values of options to put over it.
@@ -132,7 +138,7 @@ Json in_grid_order(Json tuned, const Tuned& found) {
 py::object tune_tasks(const std::vector<ArmSpec>& specs, const Tasks& tasks, std::uint64_t folds,
                       std::uint64_t repeats, const std::string& criterion,
                       const std::optional<std::string>& combine, const std::string& search, double tau,
-                      std::uint64_t seed, unsigned threads, bool allow_leak, py::object watch) {
+                      std::uint64_t seed, unsigned threads, bool allow_leak, const py::object& watch) {
   const std::vector<Arm> arms = make_arms(specs, tasks.size() - 1);
   TuneOptions options{.folds = folds, .repeats = repeats, .tau = tau};
   options.criterion = choice<Criterion>("criterion", criterion);
@@ -143,7 +149,7 @@ py::object tune_tasks(const std::vector<ArmSpec>& specs, const Tasks& tasks, std
     options.combine = Combine::kBest;
   }
   Stopwatch total;
-  auto found = watched(std::move(watch), [&](const Observer& observer) -> Result<Tuned> {
+  auto found = watched<Tuned>(watch, [=](const Observer& observer) -> Result<Tuned> {
     const auto seen = training_tasks(tasks, {.rows = true, .leaks = allow_leak}, threads);
     if (!seen) return seen.error();
     return tune(*seen, arms, options, {.seed = seed, .threads = threads, .observer = observer});
@@ -156,17 +162,18 @@ py::object tune_tasks(const std::vector<ArmSpec>& specs, const Tasks& tasks, std
   return py::make_tuple(std::make_shared<Model>(std::move(found->fit.model)), to_python(report));
 }
 
-py::object diagnose_tasks(const Tasks& tasks, const Model* model, std::uint64_t folds,
-                          std::uint64_t bootstrap, std::uint64_t seed, unsigned threads, py::object watch) {
+py::object diagnose_tasks(const Tasks& tasks, const std::shared_ptr<Model>& model, std::uint64_t folds,
+                          std::uint64_t bootstrap, std::uint64_t seed, unsigned threads,
+                          const py::object& watch) {
   if (model != nullptr) raise_if_bad(check_tasks_of(*model, tasks.size()));
-  auto found = watched(std::move(watch), [&](const Observer& observer) -> Result<Diagnosis> {
+  auto found = watched<Diagnosis>(watch, [=](const Observer& observer) -> Result<Diagnosis> {
     const auto seen = training_tasks(tasks, {.rows = true, .leaks = true}, threads);
     if (!seen) return seen.error();
-    return diagnose(*seen, model, {.seed = seed, .threads = threads, .folds = folds, .draws = bootstrap},
-                    observer);
+    return diagnose(*seen, model.get(),
+                    {.seed = seed, .threads = threads, .folds = folds, .draws = bootstrap}, observer);
   });
   if (!found) raise(told(found.error(), tasks));
-  for (const Task* task : tasks)
+  for (const auto& task : tasks)
     found->remarks.insert(found->remarks.end(), task->remarks.begin(), task->remarks.end());
   return py::make_tuple(to_python(diagnosis_json(*found)), diagnosis_text(*found, {}));
 }

@@ -12,6 +12,7 @@
 #include "python/bind.h"
 #include "python/result.h"
 #include "python/rows.h"
+#include "python/watch.h"
 
 namespace bagwise::python {
 namespace {
@@ -28,17 +29,16 @@ py::object plane(const Model& model, std::size_t task) {
   return py::make_tuple(py::array_t<double>(found.weights.size(), found.weights.data()), found.bias);
 }
 
-py::array scores(const Model& model, const Rows& rows, std::size_t task, unsigned threads) {
-  if (rows.features.columns() != model.features.size()) {
+py::array scores(const std::shared_ptr<Model>& model, const Rows& rows, std::size_t task, unsigned threads) {
+  if (rows.features.columns() != model->features.size()) {
     raise({fmt::format("X has {} features, the model has {}; expected the same", rows.features.columns(),
-                       model.features.size())});
+                       model->features.size())});
   }
-  checked_task(model, task);
-  auto found = [&] {
-    const py::gil_scoped_release without_lock;
-    return finite_scores(Scorer(model, task), rows.features.view(), threads);
-  }();
-  return to_array(value_or_raise(std::move(found)));
+  checked_task(*model, task);
+  return to_array(value_or_raise(watched<std::vector<double>>(
+      py::none(), [model, features = rows.features, task, threads](const Observer&) {
+        return finite_scores(Scorer(*model, task), features.view(), threads);
+      })));
 }
 
 py::array probabilities(const Model& model, const py::array& scores, std::size_t task) {
@@ -107,10 +107,14 @@ void bind_models(py::module_& module) {
           py::arg("path"))
       .def_static(
           "load", [](const std::string& path) { return value_or_raise(load_model(path)); }, py::arg("path"))
-      .def(py::pickle([](const Model& model) { return py::bytes(model_to_json(model)); },
-                      [](const py::bytes& text) {
-                        return value_or_raise(model_from_json(std::string(text), "a pickled model"));
-                      }));
+      // Pickled as a call with the file's text, which any protocol knows.
+      .def(py::init([](const std::string& text) {
+             return value_or_raise(model_from_json(text, "a pickled model"));
+           }),
+           py::arg("text"))
+      .def("__reduce__", [](const py::object& self) {
+        return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("text")()));
+      });
 }
 
 }  // namespace bagwise::python

@@ -15,6 +15,7 @@
 #include "bagwise/linalg/finite.h"
 #include "python/bind.h"
 #include "python/result.h"
+#include "python/watch.h"
 
 namespace bagwise::python {
 namespace {
@@ -23,6 +24,7 @@ namespace {
 // lock.
 std::shared_ptr<const void> keep(py::object objects) {
   return {new py::object(std::move(objects)), [](const py::object* kept) {
+            wait_if_going_down();
             const py::gil_scoped_acquire lock;
             delete kept;
           }};
@@ -166,7 +168,7 @@ Rows Rows::arrow(const py::capsule& stream, const std::string& what) {
   auto* const source = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(stream.ptr(), kName));
   if (source->release == nullptr) throw py::value_error("the Arrow stream was read already");
   auto read = [&] {
-    const py::gil_scoped_release without_lock;
+    const WithoutLock without_lock;
     return read_arrow(*source, what);
   }();
   Dataset data = value_or_raise(std::move(read));
@@ -194,7 +196,7 @@ void bind_rows(py::module_& module) {
           "check_finite",
           [](const Rows& rows, const std::string& what, unsigned threads) {
             raise_if_bad([&] {
-              const py::gil_scoped_release without_lock;
+              const WithoutLock without_lock;
               return check_finite(rows.features, rows.names, what, threads);
             }());
           },

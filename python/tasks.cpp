@@ -108,10 +108,10 @@ Task::Task(std::string task_name, const Rows& rows, const py::array& codes, std:
   data = value_or_raise(attach_proportions(std::move(instances), what, &proportions));
 }
 
-Result<std::vector<TrainingTask>> training_tasks(const std::vector<const Task*>& tasks, const Wanted& wanted,
-                                                 unsigned threads) {
+Result<std::vector<TrainingTask>> training_tasks(const std::vector<std::shared_ptr<Task>>& tasks,
+                                                 const Wanted& wanted, unsigned threads) {
   std::vector<TrainingTask> out;
-  for (const Task* task : tasks) {
+  for (const auto& task : tasks) {
     TrainingTask& seen = out.emplace_back();
     seen.name = task->name;
     seen.origin = task->what;
@@ -129,9 +129,9 @@ Result<std::vector<TrainingTask>> training_tasks(const std::vector<const Task*>&
   return out;
 }
 
-void note_remarks(const std::vector<const Task*>& tasks, Model& model) {
+void note_remarks(const std::vector<std::shared_ptr<Task>>& tasks, Model& model) {
   std::vector<std::string> all;
-  for (const Task* task : tasks) all.insert(all.end(), task->remarks.begin(), task->remarks.end());
+  for (const auto& task : tasks) all.insert(all.end(), task->remarks.begin(), task->remarks.end());
   auto& warnings = model.training.warnings;
   warnings.insert(warnings.begin(), all.begin(), all.end());
 }
@@ -169,7 +169,7 @@ void bind_tasks(py::module_& module) {
           },
           py::arg("what"), py::arg("bags"), py::arg("shares"))
       .def_readonly("remarks", &ProportionTable::remarks);
-  py::class_<Task>(module, "Task")
+  py::class_<Task, std::shared_ptr<Task>>(module, "Task")
       .def(py::init<std::string, const Rows&, const py::array&, std::vector<std::string>,
                     const ProportionTable&, const py::object&, std::string>(),
            py::arg("name"), py::arg("rows"), py::arg("codes"), py::arg("bags"), py::arg("proportions"),

@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,10 @@ struct Task {
 struct Wanted {
   bool rows = false, leaks = false;
 };
-Result<std::vector<TrainingTask>> training_tasks(const std::vector<const Task*>& tasks, const Wanted& wanted,
-                                                 unsigned threads);
+Result<std::vector<TrainingTask>> training_tasks(const std::vector<std::shared_ptr<Task>>& tasks,
+                                                 const Wanted& wanted, unsigned threads);
 
 // What reading the proportions had to say, before the warnings of the fit.
-void note_remarks(const std::vector<const Task*>& tasks, Model& model);
+void note_remarks(const std::vector<std::shared_ptr<Task>>& tasks, Model& model);
 
 }  // namespace bagwise::python

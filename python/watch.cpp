@@ -1,32 +1,42 @@
 #include "python/watch.h"
 
-#include <string>
-
 namespace bagwise::python {
 
-Next Watch::look(const Progress& progress) {
-  using std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds kPause(100);
-  if (raised_) return Next::kStop;
-  const auto now = steady_clock::now();
-  if (now - last_ < kPause) return Next::kContinue;
-  const py::gil_scoped_acquire lock;
-  try {
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!callback_.is_none())
-      callback_(std::string(progress.phase), progress.done, progress.total, progress.value);
-  } catch (py::error_already_set& raised) {
-    raised_ = std::move(raised);
-    return Next::kStop;
-  }
-  last_ = steady_clock::now();
-  return Next::kContinue;
+void wait_if_going_down() {
+#if PY_VERSION_HEX >= 0x030D0000
+  const auto going_down = [] { return Py_IsFinalizing() != 0; };
+#else
+  const auto going_down = [] { return _Py_IsFinalizing() != 0; };
+#endif
+  while (going_down()) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-void Watch::raise_if_stopped() {
-  if (raised_) throw py::error_already_set(std::move(*raised_));
-  // A stop that came after the last look.
+WithoutLock::~WithoutLock() {
+  wait_if_going_down();
+  PyEval_RestoreThread(state_);
+}
+
+Observer Told::observer() {
+  return [this](const Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    phase_ = progress.phase;
+    done_ = progress.done;
+    total_ = progress.total;
+    value_ = progress.value;
+    fresh_ = true;
+    return stop_ ? Next::kStop : Next::kContinue;
+  };
+}
+
+void Told::pass_on(const py::object& callback) {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  if (callback.is_none()) return;
+  std::unique_lock lock(mutex_);
+  if (!fresh_) return;
+  fresh_ = false;
+  const py::tuple said = py::make_tuple(phase_, done_, total_, value_);
+  lock.unlock();
+  callback(*said);
 }
 
 }  // namespace bagwise::python

@@ -98,6 +98,9 @@ def check_options(method: str, options: dict[str, str], sources: int) -> None:
 class Model:
     """A trained model, as the model file has it. Can be pickled."""
 
+    def __init__(self, text: str) -> None:
+        """Of the file's text, as a pickle has it."""
+
     @property
     def method(self) -> str: ...
     @property

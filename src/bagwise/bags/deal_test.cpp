@@ -172,6 +172,11 @@ TEST_CASE("leak_guard: the first leak is told with the ways out of it", "[bags][
         "another name; drop f1");
 }
 
+TEST_CASE("leak_guard: bags of one share accuse no constant", "[bags][leak_guard]") {
+  CHECK(bagwise::leaked_features(bags_with({0.5, 0.5, 0.5}, {{0, 0, 0}, {0.5, 0.5, 0.5}})).empty());
+  CHECK(bagwise::leaked_features(bags_with({0, 0}, {{0, 0}})).empty());
+}
+
 TEST_CASE("leak_guard: bags without rows say nothing", "[bags][leak_guard]") {
   ReducedBags data = bags_with({0.25, 0.5}, {{0.25, 0.5}});
   data.bags.names.push_back("empty");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace bagwise {
@@ -24,6 +25,9 @@ bool follows(const ReducedBags& data, const DenseView& means, std::size_t j, dou
 }  // namespace
 
 std::vector<std::string> leaked_features(const ReducedBags& data) {
+  // Where all bags have one share, it tells no label, and any constant may equal it.
+  const auto& p = data.bags.proportions;
+  if (std::all_of(p.begin(), p.end(), [&](double share) { return share == p.front(); })) return {};
   const DenseRows means = data.sums.means();
   const DenseView view = means.view();
   std::vector<std::string> leaked;
