@@ -9,7 +9,7 @@ from bagwise import _core
 from bagwise._bags import Bags, KnownShares
 from bagwise._base import Classifier
 from bagwise._features import Features
-from bagwise._options import in_python, python_names, seed_of, threads_of, whole_number
+from bagwise._options import flag, in_python, python_names, seed_of, threads_of, whole_number
 from bagwise._progress import watching
 from bagwise._tasks import make_tasks
 
@@ -108,13 +108,13 @@ def diagnose(
             raise TypeError(f"estimator is of type {type(estimator).__name__}; expected a fitted estimator of bagwise")
         model = estimator._fitted_model()
     tasks = make_tasks(X, bags, proportions, source, delta, align_features)
-    with python_names(), watching(verbose) as watch:
+    with python_names(), watching(flag("verbose", verbose)) as watch:
         seed = seed_of(random_state)
         figures, text = _core.diagnose(
             tasks.tasks,
             model,
-            folds=whole_number("folds", folds, 0),
-            bootstrap=whole_number("bootstrap", bootstrap, 0),
+            folds=whole_number("folds", folds, 0, 1000),
+            bootstrap=whole_number("bootstrap", bootstrap, 0, 100_000),
             seed=seed,
             threads=threads_of(n_jobs),
             watch=watch,

@@ -8,14 +8,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares, number_bags
 from bagwise._base import Classifier, Estimator, warn_of
 from bagwise._estimators import ESTIMATORS
 from bagwise._features import Features
-from bagwise._options import METHODS, Method, given_texts, is_number, python_names, seed_of, threads_of, whole_number
+from bagwise._options import (
+    METHODS,
+    Method,
+    checked_text,
+    flag,
+    given_texts,
+    is_number,
+    python_names,
+    seed_of,
+    threads_of,
+    whole_number,
+)
 from bagwise._progress import watching
 from bagwise._tasks import known_bags, make_tasks
 from bagwise._warnings import BagwiseWarning, warn
@@ -221,13 +232,15 @@ class BagGridSearchCV(Classifier):
         for name, value in choice.items():
             if not isinstance(value, str):
                 raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected a name")
-        folds, repeats = whole_number("cv", self.cv, 2), whole_number("repeats", self.repeats, 1)
+            checked_text(value, name)
+        folds, repeats = whole_number("cv", self.cv, 2, 1000), whole_number("repeats", self.repeats, 1, 1000)
+        verbose, allow_leak = flag("verbose", self.verbose), flag("allow_leak", allow_leak)
         seed, threads = seed_of(self.random_state), threads_of(self.n_jobs)
         tasks = make_tasks(X, bags, proportions, source, delta, align_features)
         count = len(tasks.tasks[-1].bag_names)
         if folds > count:
             raise ValueError(f"cv = {folds} with {count} bags; expected from 2 to the number of bags")
-        with python_names(), watching(self.verbose) as watch:
+        with python_names(), watching(verbose) as watch:
             model, told = _core.tune(
                 arms,
                 tasks.tasks,
@@ -277,9 +290,14 @@ class BagGridSearchCV(Classifier):
         self.best_index_ = int(self._told["best"])
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.best_params_: dict[str, Any] = self.cv_results_["params"][self.best_index_]
-        best = ESTIMATORS[table[self.best_index_]["method"]]
-        own = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-        self.best_estimator_ = best(**self.best_params_, **own)
+        method = table[self.best_index_]["method"]
+        given = next(one for one in self._estimators() if one._method.name == method)
+        own = {"random_state": self.random_state, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        known = {option.parameter: option.default for option in given._method.options}
+        # A copy of what was given, which may be of a subclass with parameters of its own.
+        self.best_estimator_ = clone(given)
+        for name, value in {**known, **self.best_params_, **own}.items():
+            setattr(self.best_estimator_, name, value)
         self.best_estimator_._keep(model, named)
 
 
@@ -303,7 +321,7 @@ def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
     taken: set[int] = set()
     for one in estimators:
         method = one._method
-        fixed = given_texts(method, one.get_params(deep=False))
+        fixed = given_texts(method, one)
         grid = None
         if grids is not None:
             own = [axes for axes in grids if len(estimators) == 1 or all(method.option(name) for name in axes)]
@@ -311,7 +329,10 @@ def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
                 continue
             taken.update(id(axes) for axes in own)
             texts = [_axes(method, axes) for axes in own]
-            fixed = {name: text for name, text in fixed.items() if not any(name in axes for axes in texts)}
+            named = {name for axes in texts for name in axes}
+            # What one dict varies is the estimator's own in those that do not name it.
+            texts = [{**{name: [text] for name, text in fixed.items() if name in named}, **axes} for axes in texts]
+            fixed = {name: text for name, text in fixed.items() if name not in named}
             grid = json.dumps(texts)
         out.append((method.name, grid, [(name, [text]) for name, text in fixed.items()]))
     for axes in grids or []:

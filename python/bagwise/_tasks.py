@@ -10,7 +10,7 @@ import numpy as np
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares, NumberedBags, make_proportions, number_bags, read_bounds
 from bagwise._features import Features, Table, read_features
-from bagwise._options import python_names
+from bagwise._options import flag, python_names
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ def make_tasks(
     align_features: bool = False,
 ) -> Tasks:
     """Reads the data of a fit; ValueError or TypeError says what is wrong with them."""
+    align_features = flag("align_features", align_features)
     target = _read_part("target", "", X, bags, proportions, delta)
     parts = []
     for number, one in enumerate(list_sources(source), 1):
