@@ -380,8 +380,11 @@ def read_model(path: Any) -> _core.Model:
     encoded: Any = os.fsencode(name)  # a std::string takes bytes, and a name need not be text
     try:
         return _core.Model.load(encoded)
-    except UnicodeDecodeError as fault:  # of a message that has the name in it
-        raise ValueError(bytes(fault.object).decode("utf-8", "backslashreplace")) from None
+    except ValueError as fault:
+        if str(fault) and not isinstance(fault, UnicodeDecodeError):
+            raise
+        # A message that has the name in it is lost where the name is no text.
+        raise ValueError(f"{readable(name)}: is not a model file of bagwise") from None
 
 
 def write_model(model: _core.Model, path: Any) -> None:
@@ -404,8 +407,10 @@ def write_model(model: _core.Model, path: Any) -> None:
         raise OSError(fault, os.strerror(fault), name)
     try:
         model.save(encoded)
-    except UnicodeDecodeError as error:
-        raise ValueError(bytes(error.object).decode("utf-8", "backslashreplace")) from None
+    except ValueError as error:
+        if str(error) and not isinstance(error, UnicodeDecodeError):
+            raise
+        raise ValueError(f"{readable(name)}: cannot be written") from None
 
 
 def _check_names(found: list[str], known: list[str]) -> None:

@@ -46,7 +46,10 @@ class Diagnosis:
         return self._text
 
     def __repr__(self) -> str:
-        return f"<Diagnosis: {'learnable' if self.learnable else 'not learnable'}, {len(self.findings)} findings>"
+        verdicts = {"yes": "learnable", "no": "not learnable"}
+        verdict = verdicts.get(self._figures["tasks"][-1]["learnable"], "unclear")
+        count = len(self.findings)
+        return f"<Diagnosis: {verdict}, {count} finding{'' if count == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self._text)}</pre>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -213,7 +213,8 @@ class BagGridSearchCV(Classifier):
         Parameters
         ----------
         X, bags, proportions, source, delta, align_features, allow_leak
-            As the estimators' fit has them. Methods and settings that take no source see the target alone.
+            As the estimators' fit has them. With a source, methods and settings that take none see the target alone;
+            it is an error if none of them takes one.
 
         Returns
         -------
@@ -236,6 +237,9 @@ class BagGridSearchCV(Classifier):
         folds, repeats = whole_number("cv", self.cv, 2, 1000), whole_number("repeats", self.repeats, 1, 1000)
         verbose, allow_leak = flag("verbose", self.verbose), flag("allow_leak", allow_leak)
         seed, threads = seed_of(self.random_state), threads_of(self.n_jobs)
+        unused = [one._method.name for one in estimators if not one._method.uses_sources]
+        if delta is not None and unused:
+            warn(BagwiseWarning, f"delta is not used: {', '.join(dict.fromkeys(unused))} takes the rows as exact")
         tasks = make_tasks(X, bags, proportions, source, delta, align_features)
         count = len(tasks.tasks[-1].bag_names)
         if folds > count:
@@ -314,6 +318,9 @@ def _kernel_used(arms: list[Arm]) -> bool:
 
 def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
     """What is tuned: for each method its grid, and the options that are the same in every setting."""
+    if not (param_grid is None or isinstance(param_grid, (Mapping, list, tuple))):
+        found = type(param_grid).__name__
+        raise TypeError(f"param_grid is of type {found}; expected a dict, a list of dicts or None")
     grids = None if param_grid is None else [param_grid] if isinstance(param_grid, Mapping) else list(param_grid)
     if grids is not None and not grids:
         raise ValueError("param_grid is an empty list; expected at least one dict")
@@ -352,7 +359,8 @@ def _axes(method: Method, axes: Any) -> dict[str, list[str]]:
         if option is None:
             known = ", ".join(o.parameter for o in method.options)
             raise ValueError(f"param_grid: {method.name} has no parameter {name!r}; expected some of {known}")
-        listed = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
+        single = isinstance(values, (str, bytes)) or np.ndim(values) == 0 and not isinstance(values, Iterable)
+        listed = [values] if single or getattr(values, "ndim", 1) == 0 else list(values)
         if not listed:
             raise ValueError(f"param_grid: {name} has no values; expected at least one")
         out[option.name] = [option.text(value) for value in listed]

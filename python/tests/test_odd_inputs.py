@@ -136,7 +136,7 @@ def test_a_subclass_may_have_a_constructor_of_its_own(tmp_path: Any) -> None:
     assert model.predict(X).shape == (6,)
     model.save(tmp_path / "m")
     assert Mine.load(tmp_path / "m").C == 3
-    search = BagGridSearchCV(Mine(), {"epsilon": [0.1, 0.2]}, cv=2, combine="best").fit(X, BAGS, SHARES)
+    search = BagGridSearchCV(Mine(), {"epsilon": [0.1, 0.2]}, cv=3, combine="best").fit(X, BAGS, SHARES)
     assert type(search.best_estimator_) is Mine and search.best_estimator_.C == 3
     assert search.best_estimator_.epsilon == search.best_params_["epsilon"]
 
@@ -211,3 +211,29 @@ class NoStream:
 
 def test_arguments_may_be_numpys() -> None:
     InvCal(n_jobs=2**40, verbose=np.False_).fit(X, BAGS, SHARES, allow_leak=np.True_, align_features=np.False_)
+
+
+def test_grid_values_may_be_any_sequence() -> None:
+    for values, count in [(range(1, 3), 2), (pd.Series([1.0, 2.0]), 2), (np.array(2.0), 1), (2, 1)]:
+        search = BagGridSearchCV(InvCal(), {"C": values}, cv=3).fit(X, BAGS, SHARES)
+        assert len(search.cv_results_["params"]) == count
+    with pytest.raises(TypeError, match="param_grid is of type int; expected a dict"):
+        BagGridSearchCV(InvCal(), 5).fit(X, BAGS, SHARES)
+
+
+def test_a_search_warns_of_a_delta_it_does_not_use() -> None:
+    with pytest.warns(bagwise.BagwiseWarning, match="delta is not used: inv-cal"):
+        BagGridSearchCV(InvCal(), {"C": [1]}, cv=3).fit(X, BAGS, SHARES, delta=0.1)
+
+
+def test_a_diagnosis_counts_its_findings() -> None:
+    def shown(learnable: str, findings: int) -> str:
+        return repr(bagwise.Diagnosis({"tasks": [{"learnable": learnable}], "findings": [{}] * findings}, ""))
+
+    assert shown("unclear", 1) == "<Diagnosis: unclear, 1 finding>"
+    assert shown("no", 2) == "<Diagnosis: not learnable, 2 findings>"
+
+
+def test_progress_needs_no_stderr(monkeypatch: Any) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    InvCal(verbose=True).fit(X, BAGS, SHARES)
