@@ -94,7 +94,8 @@ def plot_proportions(
                    label=f"{label} ({group.sum()})")  # fmt: skip
     for k in np.argsort(surprise, kind="stable")[: min(_MOST_NAMED_BAGS, int((~fits).sum()))]:
         left = known.proportions[k] < 0.75
-        ax.annotate(known.bag_names[k], (known.proportions[k], share[k]), (7 if left else -7, 0), fontsize="small",
+        name = known.bag_names[k].replace("$", r"\$")
+        ax.annotate(name, (known.proportions[k], share[k]), (7 if left else -7, 0), fontsize="small",
                     textcoords="offset points", ha="left" if left else "right", va="center")  # fmt: skip
     ax.set(xlim=limits, ylim=limits, xlabel="known share of positives", ylabel="predicted share of positives")
     ax.set_aspect("equal")
@@ -306,7 +307,8 @@ def _item(name: str, value: Any) -> str:
 
 
 def _shortened(name: str, most: int = 30) -> str:
-    return name if len(name) <= most else name[: most - 3] + "..."
+    name = name if len(name) <= most else name[: most - 3] + "..."
+    return name.replace("$", r"\$")  # no formula of matplotlib's
 
 
 def _check_estimator(estimator: Any) -> None:

@@ -359,8 +359,8 @@ def _axes(method: Method, axes: Any) -> dict[str, list[str]]:
         if option is None:
             known = ", ".join(o.parameter for o in method.options)
             raise ValueError(f"param_grid: {method.name} has no parameter {name!r}; expected some of {known}")
-        single = isinstance(values, (str, bytes)) or np.ndim(values) == 0 and not isinstance(values, Iterable)
-        listed = [values] if single or getattr(values, "ndim", 1) == 0 else list(values)
+        single = isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) == 0
+        listed = [values] if single or not isinstance(values, Iterable) else list(values)
         if not listed:
             raise ValueError(f"param_grid: {name} has no values; expected at least one")
         out[option.name] = [option.text(value) for value in listed]
