@@ -237,3 +237,11 @@ def test_a_diagnosis_counts_its_findings() -> None:
 def test_progress_needs_no_stderr(monkeypatch: Any) -> None:
     monkeypatch.setattr("sys.stderr", None)
     InvCal(verbose=True).fit(X, BAGS, SHARES)
+
+
+def test_names_on_one_side_only_are_told() -> None:
+    source = (pd.DataFrame(X, columns=["a", "b"]), BAGS, SHARES)
+    with pytest.warns(bagwise.BagwiseWarning, match="source X has names of features and X has none: columns are"):
+        TLLLP().fit(X, BAGS, SHARES, source=source)
+    with pytest.raises(ValueError, match="expected names in both"):
+        TLLLP().fit(X, BAGS, SHARES, source=source, align_features=True)
