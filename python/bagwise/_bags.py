@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagwise import _core
-from bagwise._features import is_frame, is_series
-from bagwise._options import is_number, number_text
+from bagwise._features import check_not_masked, is_frame, is_series
+from bagwise._options import checked_texts, is_number, number_text
 
 # Bags: one integer or text per row, in any order. Proportions: a dict or a Series by bag, an array by sorted bag, or
 # a DataFrame (of pandas, polars or pyarrow) with the columns of a proportions file.
@@ -31,7 +32,7 @@ class NumberedBags:
 
     @property
     def names(self) -> list[str]:
-        return [str(value) for value in self.values]
+        return checked_texts([str(value) for value in self.values], "a bag's name")
 
 
 def number_bags(bags: Bags, rows: int | None, what: str = "bags") -> NumberedBags:
@@ -44,12 +45,14 @@ def number_bags(bags: Bags, rows: int | None, what: str = "bags") -> NumberedBag
     kind = values.dtype.kind
     if kind == "f":
         values = _whole(values, what)
+        if isinstance(values, list):
+            return _number_objects(values, what)
     elif kind in "bi" or (kind == "u" and values.dtype.itemsize < 8):
         values = values.astype(np.int64, copy=False)
     elif kind not in "uOU":
         raise TypeError(f"{what} are of type {values.dtype}; expected integers or text")
     if values.dtype == np.int64:
-        codes, distinct = _core.number_integers(np.ascontiguousarray(values))
+        codes, distinct = _core.number_integers(np.require(values, np.int64, ["C", "A"]))
         return NumberedBags(codes, distinct.tolist())
     return _number_objects(values.tolist(), what)
 
@@ -60,6 +63,8 @@ def _one_per_row(bags: Bags, rows: int | None, what: str) -> Any:
         raise ValueError(f"{what} are None; expected the bag of every row")
     if isinstance(bags, (str, bytes, Mapping)) or not (isinstance(bags, Iterable) or hasattr(bags, "__array__")):
         raise TypeError(f"{what} are of type {type(bags).__name__}; expected a list or an array, the bag of every row")
+    _check_ordered(bags, what, "a list or an array, the bag of every row")
+    check_not_masked(bags, what)
     values = bags
     if hasattr(bags, "cat") and hasattr(bags, "array"):
         values = bags.array  # a Series of categories
@@ -73,15 +78,25 @@ def _one_per_row(bags: Bags, rows: int | None, what: str) -> Any:
     return values
 
 
-def _whole(values: NDArray[Any], what: str) -> NDArray[np.int64]:
+def _check_ordered(values: Any, what: str, expected: str) -> None:
+    if isinstance(values, (set, frozenset)):
+        raise TypeError(f"{what} are of type {type(values).__name__}, which has no order; expected {expected}")
+
+
+def _whole(values: NDArray[Any], what: str) -> NDArray[np.int64] | list[int]:
+    """Floats that are whole numbers as integers; a list where 64 bits do not hold them."""
     bad = np.flatnonzero(~(np.isfinite(values) & (np.floor(values) == values)))
     if bad.size:
         raise _bag_fault(what, int(bad[0]), values[bad[0]])
+    if (np.abs(values.astype(np.float64)) >= 2.0**63).any():
+        return [int(value) for value in values]
     return values.astype(np.int64)
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in _MISSING_TYPES or (isinstance(value, Real) and value != value)
+    if value is None or type(value).__name__ in _MISSING_TYPES or value is np.ma.masked:
+        return True
+    return isinstance(value, (Real, Decimal)) and value != value
 
 
 def _bag_fault(what: str, row: int, value: Any) -> ValueError:
@@ -95,8 +110,12 @@ def bag_value(value: Any) -> int | str | None:
         return value
     if isinstance(value, (Integral, np.bool_)):
         return int(value)
-    if isinstance(value, Real) and float(value).is_integer():
-        return int(float(value))
+    if isinstance(value, (Real, Decimal)):
+        try:
+            whole = int(value)
+        except (OverflowError, ValueError):  # infinite or NaN
+            return None
+        return whole if whole == value else None
     return str(value) if isinstance(value, str) and value else None
 
 
@@ -122,7 +141,7 @@ def _distinct(found: list[Any], what: str, row_of: Any) -> list[int | str]:
     for value in found:
         bag = bag_value(value)
         if bag is None:
-            if not (_is_missing(value) or isinstance(value, (Real, str))):
+            if not (_is_missing(value) or isinstance(value, (Real, Decimal, str))):
                 raise TypeError(f"{what} hold a value of type {type(value).__name__}; expected integers or text")
             raise _bag_fault(what, row_of(value), value)
         if seen.setdefault(str(bag), bag) != bag:
@@ -145,6 +164,8 @@ def make_proportions(known: KnownShares, bags: NumberedBags, what: str = "propor
     """The known shares by the names of the bags; the compiled half checks what it makes of them."""
     if known is None:
         raise ValueError(f"{what} are None; expected the share of positives of every bag")
+    _check_ordered(known, what, "a dict, a Series, an array or a DataFrame")
+    check_not_masked(known, what)
     columns = _columns(known)
     if columns is not None:
         return _from_table(columns, what)
@@ -155,7 +176,7 @@ def make_proportions(known: KnownShares, bags: NumberedBags, what: str = "propor
         names, shares = [_key(name, what) for name in known], list(known.values())
     else:
         names, shares = _by_sorted_bag(known, bags, what)
-    return _core.Proportions.of_shares(what, names, _numbers(shares, names, what))
+    return _core.Proportions.of_shares(what, checked_texts(names, what), _numbers(shares, names, what))
 
 
 def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> tuple[list[str], Any]:
@@ -182,7 +203,7 @@ def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> tuple[l
 def _numbers(shares: Any, names: list[str], what: str) -> NDArray[np.float64]:
     """One number for each bag; the first that is none is an error that names its bag."""
     if isinstance(shares, np.ndarray) and shares.dtype.kind in "iuf":
-        numbers = np.ascontiguousarray(shares, dtype=np.float64)
+        numbers = np.require(shares, np.float64, ["C", "A"])
     else:
         if not set(map(type, shares)) <= {float, int}:
             for share, name in zip(shares, names):
@@ -226,7 +247,8 @@ def _from_table(columns: list[tuple[str, list[Any]]], what: str) -> _core.Propor
     texts = []
     for name, cells in columns:
         texts.append([_key(cell, what) for cell in cells] if name == "bag" else [_cell(cell) for cell in cells])
-    return _core.Proportions(what, [name for name, _ in columns], [list(record) for record in zip(*texts)])
+    header = checked_texts([name for name, _ in columns], what)
+    return _core.Proportions(what, header, [checked_texts(list(record), what) for record in zip(*texts)])
 
 
 def _cell(value: Any) -> str:
@@ -239,6 +261,7 @@ def read_bounds(delta: Any, rows: int, what: str = "delta") -> NDArray[np.float6
     """The bound of every row's error; None: there is none."""
     if delta is None:
         return None
+    check_not_masked(delta, what)
     bounds = np.asarray(delta)
     if bounds.dtype.kind not in "iuf":
         raise TypeError(f"{what} is of type {bounds.dtype}; expected a number or one for each row")

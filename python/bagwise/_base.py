@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import textwrap
 from typing import Any, ClassVar, TypeVar
 
@@ -15,14 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares
-from bagwise._features import Features, Table, numbered_names, read_features
+from bagwise._features import Features, Table, check_not_masked, numbered_names, read_features
 from bagwise._options import (
     ATTRIBUTES,
     CALIBRATE,
     METHODS,
     Method,
+    checked_text,
+    flag,
     given_texts,
     in_python,
+    parameters_of,
     parameters_section,
     python_names,
     seed_of,
@@ -38,6 +43,7 @@ Self = TypeVar("Self", bound="Estimator")
 
 def zero_one(y: Any) -> NDArray[np.int64]:
     """Labels 0/1 or -1/1 as 0/1; ValueError for others. They are only ever used to evaluate."""
+    check_not_masked(y, "y")
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y has the shape {labels.shape}; expected one label for each row, in one dimension")
@@ -70,9 +76,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_rows,)
         """
         model = self._fitted_model()
-        number = model.find_task(str(task))
+        number = model.find_task(checked_text(str(task), "task"))
         table = self._checked_rows(X)
-        threads = threads_of(self.get_params(deep=False)["n_jobs"])
+        threads = threads_of(getattr(self, "n_jobs", None))
         table.rows.check_finite("X", threads)
         return model.scores(table.rows, number, threads)
 
@@ -151,7 +157,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         path : str or path
             Where it goes. A crash leaves the old file or the new one, never half of one.
         """
-        self._fitted_model().save(os.fspath(path))
+        write_model(self._fitted_model(), path)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -203,6 +209,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = read_features(X)
         known = getattr(self, "feature_names_in_", None)
         me = type(self).__name__
+        if known is None and table.named and set(table.names) == set(self.model_.features):
+            known = np.array(self.model_.features, dtype=object)  # x1, x2, ... by chance or by name
         if known is not None and table.named:
             _check_names(table.names, known.tolist())
         elif known is not None:
@@ -271,15 +279,16 @@ class Estimator(Classifier):
         self
         """
         method = self._method
-        options = given_texts(method, self.get_params(deep=False))
+        options = given_texts(method, self)
         seed, threads = seed_of(self.random_state), threads_of(self.n_jobs)
         calibrate = CALIBRATE.chosen(self.calibrate) == "bags"
+        verbose, allow_leak = flag("verbose", self.verbose), flag("allow_leak", allow_leak)
         with python_names():
             _core.check_options(method.name, options, len(list_sources(source)))
         if delta is not None and not method.uses_sources:  # those that do may start from TL-LLP's planes
             warn(BagwiseWarning, f"delta is not used: {method.name} takes the rows as exact")
         tasks = make_tasks(X, bags, proportions, source, delta, align_features)
-        with python_names(), watching(self.verbose) as watch:
+        with python_names(), watching(verbose) as watch:
             model, seconds = _core.fit(
                 method.name,
                 options,
@@ -304,6 +313,8 @@ class Estimator(Classifier):
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
         """Read a model file: of `save`, or of the command line. Its parameters are those it was trained with.
 
+        `calibrate` is not kept, its effect is: probabilities are those of the model that was saved.
+
         Parameters
         ----------
         path : str or path
@@ -314,10 +325,10 @@ class Estimator(Classifier):
         estimator
             A fitted one. A model of another method is an error; `bagwise.load` takes any.
         """
-        model = _core.Model.load(os.fspath(path))
+        model = read_model(path)
         if model.method != cls._method.name:
             raise ValueError(
-                f"{os.fspath(path)}: is a model of {model.method}; expected one of {cls._method.name} "
+                f"{readable(path)}: is a model of {model.method}; expected one of {cls._method.name} "
                 "(bagwise.load takes any)"
             )
         return cls._of_model(model)
@@ -326,12 +337,15 @@ class Estimator(Classifier):
     def _of_model(cls: type[Self], model: _core.Model) -> Self:
         """A fitted estimator that holds this model."""
         used = model.options
-        known = {}
+        known = {"random_state": model.report().get("seed", 1)}
         for option in cls._method.options:
             value = used.get(option.name, option.default)
             # The best setting of an average has its values as texts.
             known[option.parameter] = option.value(value) if isinstance(value, str) else value
-        out: Self = cls(**known)
+        own = cls._get_param_names()
+        out: Self = cls(**{name: value for name, value in known.items() if name in own})
+        for name, value in known.items():
+            setattr(out, name, value)  # a subclass may have a constructor of its own
         out._keep(model, named=model.features != numbered_names(len(model.features)))
         return out
 
@@ -347,6 +361,56 @@ def warn_of(model: _core.Model) -> None:
         warn(BagwiseWarning, in_python(warning))
     if model.termination != "converged":
         warn(ConvergenceWarning, f"the fit ended by {model.termination} before it reached what was asked")
+
+
+def readable(path: Any) -> str:
+    """A path as messages show it."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def read_model(path: Any) -> _core.Model:
+    """The model in a file; what cannot be opened is the OSError that open() has for it."""
+    name = os.fspath(path)
+    mode = os.stat(name).st_mode  # a NUL in the name is a ValueError here
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if stat.S_ISREG(mode):
+        with open(name, "rb"):
+            pass
+    encoded: Any = os.fsencode(name)  # a std::string takes bytes, and a name need not be text
+    try:
+        return _core.Model.load(encoded)
+    except ValueError as fault:
+        if str(fault) and not isinstance(fault, UnicodeDecodeError):
+            raise
+        # A message that has the name in it is lost where the name is no text.
+        raise ValueError(f"{readable(name)}: is not a model file of bagwise") from None
+
+
+def write_model(model: _core.Model, path: Any) -> None:
+    """Writes a model file; no folder to write to, or a folder of this name, is the OSError that open() has for it."""
+    name = os.fspath(path)
+    if os.path.isdir(name):  # not so where a NUL is in the name
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    encoded: Any = os.fsencode(name)
+    if b"\0" in encoded:
+        raise ValueError("embedded null byte")
+    folder = os.path.dirname(encoded) or b"."
+    fault = 0
+    if not encoded or not os.path.exists(folder):
+        fault = errno.ENOENT
+    elif not os.path.isdir(folder):
+        fault = errno.ENOTDIR
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        fault = errno.EACCES
+    if fault:
+        raise OSError(fault, os.strerror(fault), name)
+    try:
+        model.save(encoded)
+    except ValueError as error:
+        if str(error) and not isinstance(error, UnicodeDecodeError):
+            raise
+        raise ValueError(f"{readable(name)}: cannot be written") from None
 
 
 def _check_names(found: list[str], known: list[str]) -> None:
@@ -385,6 +449,8 @@ def estimator(method_name: str, rounds: str) -> Any:
     def finish(cls: type) -> type:
         cls._method = method  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[misc]
+        for option in parameters_of(method):  # for a subclass whose constructor does not set them all
+            setattr(cls, option.parameter, option.default)
         sections = {"{parameters}": parameters_section(method), "{attributes}": ATTRIBUTES.format(rounds=rounds)}
         for mark, section in sections.items():
             cls.__doc__ = (cls.__doc__ or "").replace(mark, _indented(section))

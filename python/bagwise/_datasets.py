@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from bagwise import _core
 from bagwise._base import zero_one
-from bagwise._options import is_number, seed_of, whole_number
+from bagwise._options import checked_text, is_number, seed_of, whole_number
 
 
 def make_bags(
@@ -104,6 +104,10 @@ def make_transfer_bags(
     True
     """
     seed = seed_of(random_state)
+    for name, value in (("kind", kind), ("preset", preset)):
+        if not isinstance(value, str):
+            raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected a name")
+        checked_text(value, name)
     made = _core.generate(
         kind,
         preset,

@@ -9,7 +9,7 @@ from bagwise import _core
 from bagwise._bags import Bags, KnownShares
 from bagwise._base import Classifier
 from bagwise._features import Features
-from bagwise._options import in_python, python_names, seed_of, threads_of, whole_number
+from bagwise._options import flag, in_python, python_names, seed_of, threads_of, whole_number
 from bagwise._progress import watching
 from bagwise._tasks import make_tasks
 
@@ -46,7 +46,10 @@ class Diagnosis:
         return self._text
 
     def __repr__(self) -> str:
-        return f"<Diagnosis: {'learnable' if self.learnable else 'not learnable'}, {len(self.findings)} findings>"
+        verdicts = {"yes": "learnable", "no": "not learnable"}
+        verdict = verdicts.get(self._figures["tasks"][-1]["learnable"], "unclear")
+        count = len(self.findings)
+        return f"<Diagnosis: {verdict}, {count} finding{'' if count == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self._text)}</pre>"
@@ -108,13 +111,13 @@ def diagnose(
             raise TypeError(f"estimator is of type {type(estimator).__name__}; expected a fitted estimator of bagwise")
         model = estimator._fitted_model()
     tasks = make_tasks(X, bags, proportions, source, delta, align_features)
-    with python_names(), watching(verbose) as watch:
+    with python_names(), watching(flag("verbose", verbose)) as watch:
         seed = seed_of(random_state)
         figures, text = _core.diagnose(
             tasks.tasks,
             model,
-            folds=whole_number("folds", folds, 0),
-            bootstrap=whole_number("bootstrap", bootstrap, 0),
+            folds=whole_number("folds", folds, 0, 1000),
+            bootstrap=whole_number("bootstrap", bootstrap, 0, 100_000),
             seed=seed,
             threads=threads_of(n_jobs),
             watch=watch,

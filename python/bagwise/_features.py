@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sized
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from bagwise import _core
+from bagwise._options import checked_texts
 
 # Features: an array, a list of lists, a scipy sparse matrix or array, a pandas DataFrame, or anything with
 # `__arrow_c_stream__`.
@@ -39,10 +43,16 @@ def read_features(X: Features, what: str = "X") -> Table:
     if is_frame(X):
         return _read_frame(X, what)
     if scipy.sparse.issparse(X):
-        names = numbered_names(_checked_shape(X.shape, what)[1])
-        return Table(_sparse_rows(X, names, what), named=False)
+        columns = _checked_shape(X.shape, what)[1]
+        if columns > np.iinfo(np.int32).max:
+            raise ValueError(f"{what} is a sparse matrix of {columns} columns; expected at most 2**31 - 1")
+        return Table(_sparse_rows(X, numbered_names(columns), what), named=False)
     if hasattr(X, "__arrow_c_stream__"):
-        rows = _core.Rows.arrow(X.__arrow_c_stream__(), what)
+        stream = X.__arrow_c_stream__()
+        if type(stream).__name__ != "PyCapsule":
+            found = type(stream).__name__
+            raise TypeError(f"{what}: __arrow_c_stream__ gave a value of type {found}; expected a PyCapsule")
+        rows = _core.Rows.arrow(stream, what)
         _checked_shape((rows.rows, rows.columns), what)
         return Table(rows, named=True)
     values = _dense_values(X, what)
@@ -72,10 +82,16 @@ def _checked_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
+def check_not_masked(values: Any, what: str) -> None:
+    """ValueError where values, or those of one row of a list, are masked: numpy would take what is under the mask."""
+    parts = values if isinstance(values, (list, tuple)) else [values]
+    if any(isinstance(part, np.ma.MaskedArray) and np.any(part.mask) for part in parts):
+        raise ValueError(f"{what} has masked values; expected values that are there: fill them first")
+
+
 def _dense_values(X: Features, what: str) -> NDArray[np.float64]:
-    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
-        raise ValueError(f"{what} has masked values; expected finite numbers: fill them first")
-    values = np.asarray(X)
+    check_not_masked(X, what)
+    values = _as_array(X, what)
     if values.ndim == 1 or values.ndim == 0:
         raise ValueError(
             f"Expected 2D array, got {'scalar' if values.ndim == 0 else '1D'} array instead:\narray={values}.\n"
@@ -89,15 +105,66 @@ def _dense_values(X: Features, what: str) -> NDArray[np.float64]:
         return _numbers_of_objects(values, numbered_names(values.shape[1]), what)
     if values.dtype.kind not in "buif":
         raise _no_number(values, numbered_names(values.shape[1]), what)
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return _in_place(values)
 
 
-def _numbers_of_objects(values: NDArray[np.object_], names: list[str], what: str) -> NDArray[np.float64]:
-    if any(isinstance(value, (str, bytes)) for value in values.flat):
-        raise _no_number(values, names, what)
-    if any(isinstance(value, (complex, np.complexfloating)) for value in values.flat):
-        raise ValueError(f"Complex data not supported\n{what} has complex numbers; expected real ones")
-    return np.ascontiguousarray(values.astype(np.float64))
+def _in_place(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Row-major and aligned float64: the array itself where it is that already."""
+    return np.require(values, np.float64, ["C", "A"])
+
+
+def _as_array(X: Features, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError:
+        if not isinstance(X, (list, tuple)):
+            raise
+        lengths = [len(row) if isinstance(row, Sized) else None for row in X]
+        row = next((k for k, length in enumerate(lengths) if length != lengths[0]), None)
+        if row is None:
+            raise ValueError(f"{what} has rows of different shapes; expected a number in every cell") from None
+        counts = ["no columns" if k is None else f"{k} columns" for k in (lengths[row], lengths[0])]
+        raise ValueError(
+            f"{what}: row {row + 1} has {counts[0]}, row 1 has {counts[1]}; expected rows of the same length"
+        ) from None
+
+
+def _numbers_of_objects(
+    values: NDArray[np.object_], names: list[str], what: str, first: int = 0
+) -> NDArray[np.float64]:
+    """The numbers of cells of any type; `first` is the number of their first column."""
+    if not set(map(type, values.flat)) <= {float, int, bool, type(None)}:
+        if any(isinstance(value, (complex, np.complexfloating)) for value in values.flat):
+            raise ValueError(f"Complex data not supported\n{what} has complex numbers; expected real ones")
+        for (row, column), value in np.ndenumerate(values):
+            _check_cell(what, row, first + column, names[column], value, "expected a finite number in every cell")
+    try:
+        return np.ascontiguousarray(values.astype(np.float64))
+    except OverflowError:
+        for (row, column), value in np.ndenumerate(values):
+            _check_cell(what, row, first + column, names[column], value, "expected a finite number in every cell")
+        raise
+
+
+def _check_cell(what: str, row: int, column: int, name: str, value: Any, expected: str) -> None:
+    """ValueError or TypeError where a cell holds no number."""
+    if value is None:
+        return
+    if _is_no_number(value):
+        raise _cell_fault(what, row, column, name, value, expected)
+    place = f"{what}: row {row + 1}: column {column + 1} ({name})"
+    try:
+        float(value)
+    except OverflowError:
+        raise ValueError(f"{place}: is beyond what a float64 holds; {expected}") from None
+    except (TypeError, ValueError) as fault:
+        raise TypeError(f"{place}: {fault}; {expected}") from None
+
+
+def _is_no_number(value: Any) -> bool:
+    """Of those that float() would take, or that stand for nothing."""
+    kinds = (str, bytes, np.datetime64, np.timedelta64, np.void)
+    return isinstance(value, kinds) or type(value).__name__ in ("NAType", "NaTType", "Timestamp", "Timedelta")
 
 
 def _no_number(values: NDArray[Any], names: list[str], what: str) -> ValueError:
@@ -122,12 +189,10 @@ def _sparse_rows(X: Any, names: list[str], what: str) -> _core.Rows:
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is X else rows
         rows.sum_duplicates()
-    if max(rows.shape[1], 1) - 1 > np.iinfo(np.int32).max:
-        raise ValueError(f"{what} is a sparse matrix of {rows.shape[1]} columns; expected at most 2**31 - 1")
     return _core.Rows.csr(
-        np.ascontiguousarray(rows.indptr, dtype=np.int64),
-        np.ascontiguousarray(rows.indices, dtype=np.int32),
-        np.ascontiguousarray(rows.data, dtype=np.float64),
+        np.require(rows.indptr, np.int64, ["C", "A"]),
+        np.require(rows.indices, np.int32, ["C", "A"]),
+        _in_place(rows.data),
         rows.shape[1],
         names,
     )
@@ -137,7 +202,7 @@ def _frame_names(frame: Any) -> tuple[list[str], bool]:
     """The names of the columns, and whether they are the frame's own: those that are no text are not taken."""
     kinds = sorted({type(name).__name__ for name in frame.columns})
     if kinds and all(isinstance(name, str) for name in frame.columns):
-        names = [str(name) for name in frame.columns]
+        names = checked_texts([str(name) for name in frame.columns], "a feature's name")
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             raise ValueError(f'the column "{repeated}" occurs twice; expected every feature once')
@@ -159,7 +224,7 @@ def _read_frame(frame: Any, what: str) -> Table:
     if all(isinstance(kind, pandas.SparseDtype) and kind.fill_value == 0 for kind in kinds):
         return Table(_sparse_rows(frame.sparse.to_coo(), names, what), named)
     if all(isinstance(kind, np.dtype) and kind.kind in "buif" for kind in kinds):
-        values = np.ascontiguousarray(frame.to_numpy(), dtype=np.float64)
+        values = _in_place(frame.to_numpy())
     else:
         values = np.empty(shape)
         for j, name in enumerate(names):
@@ -179,8 +244,7 @@ def _column(column: Any, what: str, number: int, name: str) -> NDArray[np.float6
     cells = column.to_numpy(dtype=object)
     row = next((row for row, cell in enumerate(cells) if not _is_plain_number(cell)), None)
     if kind == object and row is None:
-        numbers: NDArray[np.float64] = cells.astype(np.float64)
-        return numbers
+        return _numbers_of_objects(cells[:, np.newaxis], [name], what, number)[:, 0]
     if row is None:
         place = f"{what}: column {number + 1} ({name})"
         raise ValueError(f"{place}: is of type {kind}; expected numbers ({_dummies(name)})")
@@ -189,10 +253,11 @@ def _column(column: Any, what: str, number: int, name: str) -> NDArray[np.float6
 
 
 def _dummies(name: str) -> str:
-    return f"pandas.get_dummies(X, columns=[{name!r}]) makes numbers of a column of text"
+    return f"pandas.get_dummies(X, columns=[{name!r}], prefix_sep='=') makes numbers of a column of text"
 
 
 def _is_plain_number(cell: Any) -> bool:
     """None is a missing number, found later with the NaNs."""
-    real = isinstance(cell, (int, float, np.number, np.bool_)) and not isinstance(cell, np.complexfloating)
-    return cell is None or real
+    if isinstance(cell, (np.complexfloating, np.timedelta64)):
+        return False
+    return cell is None or isinstance(cell, (Real, Decimal, np.number, np.bool_))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from bagwise import _core
-from bagwise._base import Estimator
+from bagwise._base import Estimator, read_model, readable
 from bagwise._estimators import ESTIMATORS
 
 
@@ -20,8 +19,9 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     Returns
     -------
     estimator
-        A fitted one of the class that fits the model's method, with the parameters it was trained with. An average
-        over several methods is of the class of the best one.
+        A fitted one of the class that fits the model's method, with the parameters it was trained with (but
+        `calibrate`: its effect is kept in the probabilities). An average over several methods is of the class of the
+        best one.
 
     Examples
     --------
@@ -34,11 +34,10 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     >>> again.C, bool((again.coef_ == model.coef_).all())
     (2.0, True)
     """
-    name = os.fspath(path)
-    model = _core.Model.load(name)
+    model = read_model(path)
     method = model.method
     if method == "auto":  # an average over methods: its options are those of the best setting
         method = model.report()["selection"]["best"].split()[0]
     if method not in ESTIMATORS:
-        raise ValueError(f'{name}: there is no method "{method}" in this version of bagwise')
+        raise ValueError(f'{readable(path)}: there is no method "{method}" in this version of bagwise')
     return ESTIMATORS[method]._of_model(model)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bagwise._bags import Bags, KnownShares
+from bagwise._features import check_not_masked
 from bagwise._tasks import known_bags
 
 
@@ -33,6 +34,7 @@ def bag_proportion_error(predicted: Any, bags: Bags, proportions: KnownShares) -
     >>> bag_proportion_error([1, 1, 0, 0], ["a", "a", "b", "b"], {"a": 0.5, "b": 0})
     0.25
     """
+    check_not_masked(predicted, "predicted")
     values = np.asarray(predicted, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] == 2:
         values = values[:, 1]

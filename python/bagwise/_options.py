@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -57,7 +58,7 @@ class Option:
         found = _text_of(self.type, value)
         if found is None:
             raise TypeError(f"{self.parameter} = {value!r} is of type {type(value).__name__}; expected {self.expected}")
-        return found
+        return checked_text(found, self.parameter)
 
     def chosen(self, value: Any) -> str:
         """The value of a choice; ValueError where it is none of them."""
@@ -93,6 +94,32 @@ class Method:
         return next((option for option in self.options if option.parameter == parameter), None)
 
 
+def checked_text(text: str, what: str) -> str:
+    """The text; ValueError where it is none that can be written, as of a lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what}: the text {text!a} cannot be encoded; expected text that UTF-8 can write") from None
+    return text
+
+
+def checked_texts(texts: list[str], what: str) -> list[str]:
+    """The same of many."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        for text in texts:
+            checked_text(text, what)
+    return texts
+
+
+def flag(name: str, value: Any) -> bool:
+    """An argument that is True or False; TypeError where it is neither."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected True or False")
+    return bool(value)
+
+
 def number_text(value: Real) -> str:
     """A number that reads back to the same bits, written as the command line writes it."""
     return str(int(value)) if isinstance(value, Integral) else repr(float(value)).removesuffix(".0")
@@ -100,7 +127,7 @@ def number_text(value: Real) -> str:
 
 def is_number(value: Any) -> bool:
     """Whether it is a single real number; truth values are none."""
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))
 
 
 def _text_of(kind: str, value: Any) -> str | None:
@@ -217,11 +244,11 @@ model_ : object
     The model itself."""
 
 
-def given_texts(method: Method, parameters: dict[str, Any]) -> dict[str, str]:
-    """The options that are not at their default, as texts by the command line's names."""
+def given_texts(method: Method, estimator: Any) -> dict[str, str]:
+    """The options of an estimator that are not at their default, as texts by the command line's names."""
     out = {}
     for option in method.options:
-        text = option.text(parameters[option.parameter])
+        text = option.text(getattr(estimator, option.parameter))
         if text != option.text(option.default):
             out[option.name] = text
     return out
@@ -259,12 +286,17 @@ def python_names() -> Iterator[None]:
         raise type(error)(message) from None
 
 
-def whole_number(name: str, value: Any, least: int) -> int:
-    """An argument that counts; TypeError where it is no whole number, ValueError where it is too small."""
+_MOST_THREADS = 2**16
+
+
+def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    """An argument that counts; TypeError where it is no whole number, ValueError where it is too small or large."""
     if not isinstance(value, Integral) or not is_number(value):
         raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected a whole number >= {least}")
     if value < least:
         raise ValueError(f"{name} = {value} breaks {name} >= {least}")
+    if int(value) > most:
+        raise ValueError(f"{name} = {value} breaks {name} <= {most}")
     return int(value)
 
 
@@ -295,7 +327,7 @@ def threads_of(n_jobs: Any) -> int:
     if n_jobs == 0:
         raise ValueError("n_jobs = 0 is no number of threads; expected at least 1, or -1 for all cores")
     if int(n_jobs) > 0:
-        return int(n_jobs)
+        return min(int(n_jobs), _MOST_THREADS)
     return 0 if n_jobs == -1 else max(1, _cores() + 1 + int(n_jobs))
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares, make_proportions, number_bags
 from bagwise._base import Classifier
-from bagwise._features import Features
+from bagwise._features import Features, read_features
 from bagwise._options import whole_number
 from bagwise._selection import BagGridSearchCV
 
@@ -94,7 +94,8 @@ def plot_proportions(
                    label=f"{label} ({group.sum()})")  # fmt: skip
     for k in np.argsort(surprise, kind="stable")[: min(_MOST_NAMED_BAGS, int((~fits).sum()))]:
         left = known.proportions[k] < 0.75
-        ax.annotate(known.bag_names[k], (known.proportions[k], share[k]), (7 if left else -7, 0), fontsize="small",
+        name = known.bag_names[k].replace("$", r"\$")
+        ax.annotate(name, (known.proportions[k], share[k]), (7 if left else -7, 0), fontsize="small",
                     textcoords="offset points", ha="left" if left else "right", va="center")  # fmt: skip
     ax.set(xlim=limits, ylim=limits, xlabel="known share of positives", ylabel="predicted share of positives")
     ax.set_aspect("equal")
@@ -272,11 +273,12 @@ class _Axis:
 
     def __init__(self, values: list[Any]) -> None:
         self.numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in values)
-        self.values = sorted(set(values)) if self.numbers else sorted(set(values), key=_text)
+        distinct = {_text(value): value for value in values}  # a list, one number per source, has no hash
+        self.values = sorted(set(values)) if self.numbers else [distinct[text] for text in sorted(distinct)]
         self.log = self.numbers and self.values[0] > 0 and self.values[-1] >= 10 * self.values[0]
 
     def place(self, value: Any) -> float:
-        return float(value) if self.numbers else float(self.values.index(value))
+        return float(value) if self.numbers else float([_text(one) for one in self.values].index(_text(value)))
 
     def dress(self, ax: Axes) -> None:
         from matplotlib.ticker import NullFormatter, NullLocator
@@ -306,7 +308,8 @@ def _item(name: str, value: Any) -> str:
 
 
 def _shortened(name: str, most: int = 30) -> str:
-    return name if len(name) <= most else name[: most - 3] + "..."
+    name = name if len(name) <= most else name[: most - 3] + "..."
+    return name.replace("$", r"\$")  # no formula of matplotlib's
 
 
 def _check_estimator(estimator: Any) -> None:
@@ -329,6 +332,7 @@ def _spread(X: Features, columns: int) -> NDArray[np.float64]:
     """The standard deviation of each feature."""
     import scipy.sparse
 
+    read_features(X).rows.check_finite("X")
     if scipy.sparse.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         square = np.asarray(X.multiply(X).mean(axis=0)).ravel()

@@ -27,7 +27,7 @@ def _line(phase: str, done: float, total: float, gap: float) -> str:
 @contextmanager
 def watching(verbose: bool) -> Iterator[Watch | None]:
     """What a fit calls to tell its progress: nothing unless `verbose`. At the end it says how long the work took."""
-    if not verbose:
+    if not verbose or sys.stderr is None:
         yield None
         return
     began = time.monotonic()
@@ -40,8 +40,10 @@ def watching(verbose: bool) -> Iterator[Watch | None]:
         sys.stderr.flush()
         widest = max(widest, len(line))
 
+    ended = "stopped after"
     try:
         yield watch
+        ended = "done in"
     finally:
-        sys.stderr.write(f"\r{f'done in {time.monotonic() - began:.1f} s':<{widest}}\n")
+        sys.stderr.write(f"\r{f'{ended} {time.monotonic() - began:.1f} s':<{widest}}\n")
         sys.stderr.flush()

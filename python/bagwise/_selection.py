@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares, number_bags
 from bagwise._base import Classifier, Estimator, warn_of
 from bagwise._estimators import ESTIMATORS
 from bagwise._features import Features
-from bagwise._options import METHODS, Method, given_texts, is_number, python_names, seed_of, threads_of, whole_number
+from bagwise._options import (
+    METHODS,
+    Method,
+    checked_text,
+    flag,
+    given_texts,
+    is_number,
+    python_names,
+    seed_of,
+    threads_of,
+    whole_number,
+)
 from bagwise._progress import watching
 from bagwise._tasks import known_bags, make_tasks
 from bagwise._warnings import BagwiseWarning, warn
@@ -202,7 +213,8 @@ class BagGridSearchCV(Classifier):
         Parameters
         ----------
         X, bags, proportions, source, delta, align_features, allow_leak
-            As the estimators' fit has them. Methods and settings that take no source see the target alone.
+            As the estimators' fit has them. With a source, methods and settings that take none see the target alone;
+            it is an error if none of them takes one.
 
         Returns
         -------
@@ -221,13 +233,18 @@ class BagGridSearchCV(Classifier):
         for name, value in choice.items():
             if not isinstance(value, str):
                 raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected a name")
-        folds, repeats = whole_number("cv", self.cv, 2), whole_number("repeats", self.repeats, 1)
+            checked_text(value, name)
+        folds, repeats = whole_number("cv", self.cv, 2, 1000), whole_number("repeats", self.repeats, 1, 1000)
+        verbose, allow_leak = flag("verbose", self.verbose), flag("allow_leak", allow_leak)
         seed, threads = seed_of(self.random_state), threads_of(self.n_jobs)
+        unused = [one._method.name for one in estimators if not one._method.uses_sources]
+        if delta is not None and unused:
+            warn(BagwiseWarning, f"delta is not used: {', '.join(dict.fromkeys(unused))} takes the rows as exact")
         tasks = make_tasks(X, bags, proportions, source, delta, align_features)
         count = len(tasks.tasks[-1].bag_names)
         if folds > count:
             raise ValueError(f"cv = {folds} with {count} bags; expected from 2 to the number of bags")
-        with python_names(), watching(self.verbose) as watch:
+        with python_names(), watching(verbose) as watch:
             model, told = _core.tune(
                 arms,
                 tasks.tasks,
@@ -277,9 +294,14 @@ class BagGridSearchCV(Classifier):
         self.best_index_ = int(self._told["best"])
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.best_params_: dict[str, Any] = self.cv_results_["params"][self.best_index_]
-        best = ESTIMATORS[table[self.best_index_]["method"]]
-        own = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-        self.best_estimator_ = best(**self.best_params_, **own)
+        method = table[self.best_index_]["method"]
+        given = next(one for one in self._estimators() if one._method.name == method)
+        own = {"random_state": self.random_state, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        known = {option.parameter: option.default for option in given._method.options}
+        # A copy of what was given, which may be of a subclass with parameters of its own.
+        self.best_estimator_ = clone(given)
+        for name, value in {**known, **self.best_params_, **own}.items():
+            setattr(self.best_estimator_, name, value)
         self.best_estimator_._keep(model, named)
 
 
@@ -296,6 +318,9 @@ def _kernel_used(arms: list[Arm]) -> bool:
 
 def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
     """What is tuned: for each method its grid, and the options that are the same in every setting."""
+    if not (param_grid is None or isinstance(param_grid, (Mapping, list, tuple))):
+        found = type(param_grid).__name__
+        raise TypeError(f"param_grid is of type {found}; expected a dict, a list of dicts or None")
     grids = None if param_grid is None else [param_grid] if isinstance(param_grid, Mapping) else list(param_grid)
     if grids is not None and not grids:
         raise ValueError("param_grid is an empty list; expected at least one dict")
@@ -303,7 +328,7 @@ def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
     taken: set[int] = set()
     for one in estimators:
         method = one._method
-        fixed = given_texts(method, one.get_params(deep=False))
+        fixed = given_texts(method, one)
         grid = None
         if grids is not None:
             own = [axes for axes in grids if len(estimators) == 1 or all(method.option(name) for name in axes)]
@@ -311,7 +336,10 @@ def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
                 continue
             taken.update(id(axes) for axes in own)
             texts = [_axes(method, axes) for axes in own]
-            fixed = {name: text for name, text in fixed.items() if not any(name in axes for axes in texts)}
+            named = {name for axes in texts for name in axes}
+            # What one dict varies is the estimator's own in those that do not name it.
+            texts = [{**{name: [text] for name, text in fixed.items() if name in named}, **axes} for axes in texts]
+            fixed = {name: text for name, text in fixed.items() if name not in named}
             grid = json.dumps(texts)
         out.append((method.name, grid, [(name, [text]) for name, text in fixed.items()]))
     for axes in grids or []:
@@ -331,7 +359,8 @@ def _axes(method: Method, axes: Any) -> dict[str, list[str]]:
         if option is None:
             known = ", ".join(o.parameter for o in method.options)
             raise ValueError(f"param_grid: {method.name} has no parameter {name!r}; expected some of {known}")
-        listed = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
+        single = isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) == 0
+        listed = [values] if single or not isinstance(values, Iterable) else list(values)
         if not listed:
             raise ValueError(f"param_grid: {name} has no values; expected at least one")
         out[option.name] = [option.text(value) for value in listed]

@@ -10,7 +10,8 @@ import numpy as np
 from bagwise import _core
 from bagwise._bags import Bags, KnownShares, NumberedBags, make_proportions, number_bags, read_bounds
 from bagwise._features import Features, Table, read_features
-from bagwise._options import python_names
+from bagwise._options import flag, python_names
+from bagwise._warnings import BagwiseWarning, warn
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,20 @@ def make_tasks(
     align_features: bool = False,
 ) -> Tasks:
     """Reads the data of a fit; ValueError or TypeError says what is wrong with them."""
+    align_features = flag("align_features", align_features)
     target = _read_part("target", "", X, bags, proportions, delta)
     parts = []
     for number, one in enumerate(list_sources(source), 1):
         name = "source" if number == 1 else f"source-{number}"
         parts.append(_read_part(name, f"{name} ", *one))
+    for part in parts:
+        if part.table.named != target.table.named:
+            which = f"X has names of features and {part.X} has none" if target.table.named else (
+                f"{part.X} has names of features and X has none"
+            )
+            if align_features:
+                raise ValueError(f"{which}; expected names in both with align_features=True")
+            warn(BagwiseWarning, f"{which}: columns are matched by their position")
     features = target.table.names
     if align_features:
         features = _union([target, *parts])

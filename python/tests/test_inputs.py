@@ -237,7 +237,7 @@ def test_what_is_no_table_of_numbers_is_an_error(X: Any, kind: type[Exception], 
 
 def test_text_in_a_data_frame_is_an_error_that_names_the_cell() -> None:
     frame = pd.DataFrame({"age": [1.0, 2.0], "party": ["left", "right"]})
-    text = r'X: row 1: column 2 \(party\): "left" is not a number.*get_dummies\(X, columns=\[\'party\'\]\)'
+    text = r'X: row 1: column 2 \(party\): "left" is not a number.*get_dummies\(X, columns=\[.party.\], prefix_sep=.=.\)'
     with pytest.raises(ValueError, match=text):
         InvCal().fit(frame, [1, 2], [0.1, 0.9])
     mixed = pd.DataFrame({"age": [1.0, "two"]})

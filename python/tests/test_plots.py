@@ -244,3 +244,16 @@ def test_matplotlib_is_loaded_when_it_is_needed() -> None:
     code = f"import sys, bagwise; print({loaded}, bagwise.plot_path.__name__, {loaded})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "plot_path", "False"]
+
+
+def test_a_path_over_lists_and_a_spread_of_gaps(data: Any) -> None:
+    import bagwise
+
+    search = bagwise.BagGridSearchCV(bagwise.TLLLP(), {"C_source": [[1.0], [2.0]]}, cv=3, combine="best")
+    search.fit(*data.target, source=data.source)
+    bagwise.plot_path(search, param="C_source")
+    model = bagwise.TLLLP().fit(*data.target, source=data.source)
+    gaps = data.target[0].copy()
+    gaps[3, 1] = float("nan")
+    with pytest.raises(ValueError, match="X: row 4: column 2"):
+        bagwise.plot_transfer(model, gaps)

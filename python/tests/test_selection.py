@@ -191,3 +191,11 @@ def test_a_bad_search_is_an_error_at_fit(
 ) -> None:
     with pytest.raises(kind, match=message):
         BagGridSearchCV(**{"estimator": InvCal(), **arguments}).fit(*data.target)
+
+
+def test_a_dict_that_does_not_name_a_parameter_has_the_estimators_own(data: Any) -> None:
+    grid = [{"C": [1.0, 2.0]}, {"epsilon": [0.01, 0.2]}]
+    search = BagGridSearchCV(InvCal(C=7.0), grid, cv=3).fit(*data.target)
+    assert [setting["C"] for setting in search.cv_results_["params"]] == [1, 2, 7, 7]
+    alone = BagGridSearchCV(InvCal(C=7.0), grid[1], cv=3).fit(*data.target)
+    assert search.cv_results_["mean_test_score"][2:].tolist() == alone.cv_results_["mean_test_score"].tolist()
