@@ -21,12 +21,16 @@ namespace bagwise::python {
 namespace {
 
 // Holds on to Python's objects for as long as C++ reads their memory. Whoever lets go last may not have the
-// lock.
+// lock, and cannot have it any more where the interpreter is going down: then the process frees the memory
+// with all else.
 std::shared_ptr<const void> keep(py::object objects) {
   return {new py::object(std::move(objects)), [](const py::object* kept) {
-            wait_if_going_down();
-            const py::gil_scoped_acquire lock;
-            delete kept;
+            if (PyGILState_Check() != 0) {
+              delete kept;
+            } else if (!going_down()) {
+              const py::gil_scoped_acquire lock;
+              delete kept;
+            }
           }};
 }
 

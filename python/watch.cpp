@@ -2,17 +2,16 @@
 
 namespace bagwise::python {
 
-void wait_if_going_down() {
+bool going_down() {
 #if PY_VERSION_HEX >= 0x030D0000
-  const auto going_down = [] { return Py_IsFinalizing() != 0; };
+  return Py_IsFinalizing() != 0;
 #else
-  const auto going_down = [] { return _Py_IsFinalizing() != 0; };
+  return _Py_IsFinalizing() != 0;
 #endif
-  while (going_down()) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 WithoutLock::~WithoutLock() {
-  wait_if_going_down();
+  while (!at_the_end_ && going_down()) std::this_thread::sleep_for(std::chrono::hours(1));
   PyEval_RestoreThread(state_);
 }
 

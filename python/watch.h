@@ -25,27 +25,28 @@ namespace bagwise::python {
 
 namespace py = pybind11;
 
+// Whether the interpreter is going down. Then only the thread that does so gets the lock again.
+bool going_down();
+
 // Gives the interpreter's lock up, and takes it again at the end. Where the interpreter is going down
 // meanwhile, a thread that wants the lock is ended by force, which no C++ destructor survives: it waits for
 // the end instead.
 class WithoutLock {
  public:
-  WithoutLock() : state_(PyEval_SaveThread()) {}
+  WithoutLock() : at_the_end_(going_down()), state_(PyEval_SaveThread()) {}
   WithoutLock(const WithoutLock&) = delete;
   WithoutLock& operator=(const WithoutLock&) = delete;
   ~WithoutLock();
 
  private:
+  bool at_the_end_;  // this is the thread that takes the interpreter down
   PyThreadState* state_;
 };
-
-// Never returns if the interpreter is going down.
-void wait_if_going_down();
 
 // How far work has come, between its thread and the one that watches.
 class Told {
  public:
-  [[nodiscard]] Observer observer();  // what it belongs to must outlive it
+  [[nodiscard]] Observer observer();  // this must outlive it
   void stop() { stop_ = true; }
 
   // With the lock: lets Python handle its signals and tells `callback` what is new. What either raises is

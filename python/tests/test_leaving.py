@@ -47,6 +47,33 @@ time.sleep(0.5)
 print("end", flush=True)
 """
 
+LATE = """
+import numpy as np, bagwise
+from bagwise import _core
+rng = np.random.default_rng(1)
+X, bags, shares = rng.normal(size=(40, 2)), np.arange(40) // 4, rng.random(10)
+
+class Cycle:
+    def __init__(self):
+        self.me = self
+        self.rows = _core.Rows.dense(rng.normal(size=(3, 2)), ["x1", "x2"])
+
+class Late:
+    def __init__(self):
+        self.me, self.fit = self, bagwise.InvCal().fit
+    def __del__(self):
+        self.fit(X, bags, shares)
+        print("late", flush=True)
+
+kept = Cycle(), Late()
+print("end", flush=True)
+"""
+
+
+def test_what_is_left_over_ends_with_the_process() -> None:
+    ran = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "end\nlate\n"), ran.stderr
+
 
 def test_ctrl_c_is_served_where_the_work_cannot_stop() -> None:
     ran = subprocess.run([sys.executable, "-c", UNSTOPPABLE], capture_output=True, text=True, timeout=60)
