@@ -195,6 +195,13 @@ void bind_rows(py::module_& module) {
       .def_property_readonly("columns", [](const Rows& rows) { return rows.features.columns(); })
       .def_readonly("names", &Rows::names)
       .def_property_readonly("sparse", [](const Rows& rows) { return rows.features.sparse(); })
+      .def(
+          "renamed",
+          [](const Rows& rows, std::vector<std::string> names) {
+            check_names(rows.features.columns(), names);
+            return Rows{rows.features, std::move(names)};
+          },
+          py::arg("names"))
       .def("take", &Rows::take, py::arg("columns"), py::arg("names"))
       .def(
           "check_finite",

@@ -45,6 +45,8 @@ class Rows:
     def names(self) -> list[str]: ...
     @property
     def sparse(self) -> bool: ...
+    def renamed(self, names: Sequence[str]) -> Rows:
+        """The same rows under other names, not copied."""
     def take(self, columns: Sequence[int], names: Sequence[str]) -> Rows:
         """A copy with these columns in this order; -1 is a column of zeros."""
     def check_finite(self, what: str, threads: int = 0) -> None:

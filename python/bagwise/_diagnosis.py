@@ -110,7 +110,8 @@ def diagnose(
         if not isinstance(estimator, Classifier):
             raise TypeError(f"estimator is of type {type(estimator).__name__}; expected a fitted estimator of bagwise")
         model = estimator._fitted_model()
-    tasks = make_tasks(X, bags, proportions, source, delta, align_features)
+    fitted = None if model is None else (model.features, hasattr(estimator, "feature_names_in_"))
+    tasks = make_tasks(X, bags, proportions, source, delta, align_features, fitted)
     with python_names(), watching(flag("verbose", verbose)) as watch:
         seed = seed_of(random_state)
         figures, text = _core.diagnose(

@@ -58,8 +58,12 @@ def make_tasks(
     source: Any = None,
     delta: Any = None,
     align_features: bool = False,
+    fitted: tuple[list[str], bool] | None = None,
 ) -> Tasks:
-    """Reads the data of a fit; ValueError or TypeError says what is wrong with them."""
+    """Reads the data of a fit; ValueError or TypeError says what is wrong with them.
+
+    `fitted` are the features of a model that the data are for, and whether they have names of their own.
+    """
     align_features = flag("align_features", align_features)
     target = _read_part("target", "", X, bags, proportions, delta)
     parts = []
@@ -77,7 +81,8 @@ def make_tasks(
     features = target.table.names
     if align_features:
         features = _union([target, *parts])
-    tasks = [_make_task(part, target, features, align_features) for part in [*parts, target]]
+    called = _names_of_model(target, features, *fitted) if fitted else features
+    tasks = [_make_task(part, target, features, align_features, called) for part in [*parts, target]]
     remarks = [remark for part in [*parts, target] for remark in part.proportions.remarks]
     return Tasks(tasks, target.table.named, features, remarks)
 
@@ -105,8 +110,19 @@ def _union(parts: list[_Part]) -> list[str]:
     return list(dict.fromkeys(name for part in parts for name in part.table.names))
 
 
-def _make_task(part: _Part, target: _Part, features: list[str], align: bool) -> _core.Task:
+def _names_of_model(target: _Part, features: list[str], known: list[str], named: bool) -> list[str]:
+    """What to call the features where a model has names and the data have none, or the other way round."""
+    if target.table.named == named or len(known) != len(features):
+        return features
+    which = "the model has names of features and X has none" if named else "X has names of features and the model has none"
+    warn(BagwiseWarning, f"{which}: columns are matched by their position")
+    return known
+
+
+def _make_task(part: _Part, target: _Part, features: list[str], align: bool, called: list[str]) -> _core.Task:
     rows = _in_order(part, target, features, align)
+    if called != features:
+        rows = rows.renamed(called)
     with python_names():
         return _core.Task(part.name, rows, part.bags.codes, part.bags.names, part.proportions, part.bounds, part.X)
 
@@ -115,7 +131,7 @@ def _in_order(part: _Part, target: _Part, features: list[str], align: bool) -> _
     """The rows of a task with these features."""
     rows, names = part.table.rows, part.table.names
     if not align and part.table.named != target.table.named and rows.columns == target.table.rows.columns:
-        return rows if part is target else rows.take(range(rows.columns), features)  # one of the two has no names
+        return rows if part is target else rows.renamed(features)  # one of the two has no names
     if names == features:
         return rows
     if not align:

@@ -245,3 +245,19 @@ def test_names_on_one_side_only_are_told() -> None:
         TLLLP().fit(X, BAGS, SHARES, source=source)
     with pytest.raises(ValueError, match="expected names in both"):
         TLLLP().fit(X, BAGS, SHARES, source=source, align_features=True)
+
+
+def test_a_model_without_names_is_diagnosed_on_data_with_names_and_back(data: Any) -> None:
+    X, bags, proportions = data.target
+    frame = pd.DataFrame(X).rename(columns=lambda j: f"f{j}")
+    source = (pd.DataFrame(data.source[0]).rename(columns=lambda j: f"f{j}"), *data.source[1:])
+    how: dict[str, Any] = {"folds": 2, "bootstrap": 0}
+    plain = bagwise.TLLLP().fit(X, bags, proportions, source=data.source)
+    named = bagwise.TLLLP().fit(frame, bags, proportions, source=source)
+    expected = bagwise.diagnose(X, bags, proportions, source=data.source, estimator=plain, **how).to_dict()["model"]
+    with pytest.warns(bagwise.BagwiseWarning, match="X has names of features and the model has none"):
+        found = bagwise.diagnose(frame, bags, proportions, source=source, estimator=plain, **how)
+    assert found.to_dict()["model"] == expected
+    with pytest.warns(bagwise.BagwiseWarning, match="the model has names of features and X has none"):
+        found = bagwise.diagnose(X, bags, proportions, source=data.source, estimator=named, **how)
+    assert found.to_dict()["model"]["bags"] == expected["bags"]
