@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -176,7 +177,16 @@ def make_proportions(known: KnownShares, bags: NumberedBags, what: str = "propor
         names, shares = [_key(name, what) for name in known], list(known.values())
     else:
         names, shares = _by_sorted_bag(known, bags, what)
-    return _core.Proportions.of_shares(what, checked_texts(names, what), _numbers(shares, names, what))
+    try:
+        return _core.Proportions.of_shares(what, checked_texts(names, what), _numbers(shares, names, what))
+    except ValueError as error:
+        raise ValueError(_by_bag(str(error), names)) from None
+
+
+def _by_bag(message: str, names: list[str]) -> str:
+    """A complaint about the share of a bag with its name, where a file's would have the line."""
+    found = re.fullmatch(r"(.*):(\d+): column 2 \(proportion\): (.*)", message, re.DOTALL)
+    return f'{found[1]}: bag "{names[int(found[2]) - 1]}": {found[3]}' if found else message
 
 
 def _by_sorted_bag(known: KnownShares, bags: NumberedBags, what: str) -> tuple[list[str], Any]:

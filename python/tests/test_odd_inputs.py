@@ -261,3 +261,9 @@ def test_a_model_without_names_is_diagnosed_on_data_with_names_and_back(data: An
     with pytest.warns(bagwise.BagwiseWarning, match="the model has names of features and X has none"):
         found = bagwise.diagnose(X, bags, proportions, source=data.source, estimator=named, **how)
     assert found.to_dict()["model"]["bags"] == expected["bags"]
+
+
+@pytest.mark.parametrize("shares", [{1: 0.0, 2: 1.5, 3: 0.5}, [0.0, 1.5, 0.5], pd.Series([0.0, 1.5, 0.5], [1, 2, 3])])
+def test_a_share_that_is_none_is_told_with_its_bag(shares: Any) -> None:
+    with pytest.raises(ValueError, match='^proportions: bag "2": "1.5" is outside'):
+        InvCal().fit(X, BAGS, shares)
