@@ -16,6 +16,7 @@ from pathlib import Path
 
 import batches
 import check_layers
+from fault_report import report_faults
 
 ROOT = batches.ROOT
 FOLDERS = ("src", "cli", "python", "tests")
@@ -137,14 +138,7 @@ def main(arguments):
     files = [Path(a).resolve() for a in arguments] or headers + sorted(
         p.resolve() for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp"))
     ours = definers(headers)
-    bad = 0
-    for path in files:
-        found = faults(path, {path, *batches.headers_of(path)}, ours)
-        bad += bool(found)
-        for line, message in found:
-            print(f"{path.relative_to(ROOT)}:{line}: {message}")
-    print(f"{len(files) - bad} passed, {bad} failed")
-    return 1 if bad or not files else 0
+    return report_faults(files, ROOT, lambda path: faults(path, {path, *batches.headers_of(path)}, ours))
 
 
 if __name__ == "__main__":

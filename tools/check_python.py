@@ -13,6 +13,8 @@ import re
 import sys
 from pathlib import Path
 
+from fault_report import report_faults
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("bench", "examples", "python", "scripts", "tools")
 LONGEST_ANNOTATION = 120
@@ -78,14 +80,8 @@ def file_faults(text, is_package_init=False):
 def main(arguments):
     files = [Path(a).resolve() for a in arguments] or sorted(
         path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py*") if path.suffix in (".py", ".pyi"))
-    bad = 0
-    for path in files:
-        found = file_faults(path.read_text(encoding="utf-8"), path.name == "__init__.py")
-        bad += bool(found)
-        for line, message in found:
-            print(f"{path.relative_to(ROOT)}:{line}: {message}")
-    print(f"{len(files) - bad} passed, {bad} failed")
-    return 1 if bad or not files else 0
+    return report_faults(
+        files, ROOT, lambda path: file_faults(path.read_text(encoding="utf-8"), path.name == "__init__.py"))
 
 
 if __name__ == "__main__":
