@@ -170,7 +170,7 @@ def _is_no_number(value: Any) -> bool:
 def _no_number(values: NDArray[Any], names: list[str], what: str) -> ValueError:
     """What is wrong with the first cell that holds no number."""
     for (row, column), value in np.ndenumerate(values):
-        if isinstance(value, (str, bytes, np.datetime64, np.timedelta64, np.void)):
+        if _is_no_number(value):
             break
     return _cell_fault(what, row, column, names[column], value, "expected a finite number in every cell")
 

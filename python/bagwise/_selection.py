@@ -222,14 +222,11 @@ class BagGridSearchCV(Classifier):
         """
         estimators = self._estimators()
         arms = _arms(estimators, self.param_grid)
-        combine, by_kernel = self.combine, _kernel_used(arms)
-        if combine == "average" and by_kernel:
-            combine = "best"
         if not is_number(self.tau):
             raise TypeError(f"tau = {self.tau!r} is of type {type(self.tau).__name__}; expected a number > 0")
         if not 0 < self.tau < np.inf:
             raise ValueError(f"tau = {self.tau} breaks tau > 0")
-        choice = {"criterion": self.criterion, "combine": combine, "search": self.search}
+        choice = {"criterion": self.criterion, "combine": self.combine, "search": self.search}
         for name, value in choice.items():
             if not isinstance(value, str):
                 raise TypeError(f"{name} = {value!r} is of type {type(value).__name__}; expected a name")
@@ -250,7 +247,9 @@ class BagGridSearchCV(Classifier):
                 tasks.tasks,
                 folds=folds,
                 repeats=repeats,
-                **choice,
+                criterion=self.criterion,
+                combine=None if self.combine == "average" else self.combine,  # None: best where there is a kernel
+                search=self.search,
                 tau=float(self.tau),
                 seed=seed,
                 threads=threads,
@@ -260,7 +259,7 @@ class BagGridSearchCV(Classifier):
         self._told = told
         self._keep(model, tasks.named)
         self._keep_choice(model, tasks.named)
-        if combine != self.combine:
+        if told["selection"]["combine"] != self.combine:
             kept = 'with a kernel the best setting is kept (combine="best"): there are no planes to average'
             warn(BagwiseWarning, kept)
         warn_of(model)
@@ -303,17 +302,6 @@ class BagGridSearchCV(Classifier):
         for name, value in {**known, **self.best_params_, **own}.items():
             setattr(self.best_estimator_, name, value)
         self.best_estimator_._keep(model, named)
-
-
-def _kernel_used(arms: list[Arm]) -> bool:
-    """Whether any setting has a kernel that makes no plane."""
-    for _, grid, fixed in arms:
-        values = [value for name, texts in fixed if name == "kernel" for value in texts]
-        for axes in json.loads(grid) if grid else []:
-            values += axes.get("kernel", [])
-        if any(value != "linear" for value in values):
-            return True
-    return False
 
 
 def _arms(estimators: list[Estimator], param_grid: Any) -> list[Arm]:
