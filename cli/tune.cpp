@@ -151,7 +151,7 @@ TuneOptions tune_options(const Arguments& arguments) {
 
 std::string tuned_json(const Tuned& tuned, const std::vector<Arm>& arms, const Seconds& seconds,
                        const std::string& output) {
-  Json out = to_json(tuned, arms);
+  Json out = to_json(tuned, arms, best_first(tuned));
   out["seconds"] = {{"read", seconds.read},
                     {"reduce", seconds.reduce},
                     {"choose", tuned.choose_seconds},

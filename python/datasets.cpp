@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -71,10 +72,7 @@ py::tuple to_tuple(const Dataset& data) {
   const auto labels = to_array(data.labels);
   const RowsView view = data.features.view();
   if (const auto* dense = std::get_if<DenseView>(&view)) {
-    DenseRows rows(dense->columns);
-    double* to = rows.append(dense->rows);
-    std::copy_n(dense->values, dense->rows * dense->columns, to);
-    return py::make_tuple(to_array(std::move(rows)), labels);
+    return py::make_tuple(py::array_t<double>({dense->rows, dense->columns}, dense->values), labels);
   }
   const auto& sparse = std::get<CsrView>(view);
   const auto array = [](auto span) {
@@ -108,6 +106,12 @@ py::dict generate_tasks(const std::string& kind, const std::string& preset,
                   py::arg("names") = data->target.feature_names);
 }
 
+void check_bags(std::span<const std::uint32_t> bag_of_row, std::size_t bags) {
+  for (const std::uint32_t bag : bag_of_row) {
+    if (bag >= bags) throw py::index_error(fmt::format("there is no bag {}", bag));
+  }
+}
+
 py::dict metrics_of_bags(const py::array& scores, const py::array& probabilities, const py::array& codes,
                          const py::array& known) {
   const auto f = numbers_of<double>(scores, 1, "scores");
@@ -116,22 +120,10 @@ py::dict metrics_of_bags(const py::array& scores, const py::array& probabilities
   const auto p = numbers_of<double>(known, 1, "known");
   if (f.size() != q.size() || f.size() != bag.size())
     throw py::value_error("one score, probability and bag per row");
-  std::vector<BagError> bags(p.size());
-  for (std::size_t i = 0; i < f.size(); ++i) {
-    if (bag[i] >= bags.size()) throw py::index_error(fmt::format("there is no bag {}", bag[i]));
-    BagError& one = bags[bag[i]];
-    ++one.rows;
-    one.hard += f[i] > 0 ? 1 : 0;
-    one.soft += q[i];
-  }
-  for (std::size_t k = 0; k < bags.size(); ++k) {
-    BagError& one = bags[k];
-    one.known = p[k];
-    const auto rows = static_cast<double>(one.rows);
-    if (one.rows == 0) throw py::value_error("a bag has no row; expected at least one");
-    one.hard /= rows;
-    one.soft /= rows;
-  }
+  check_bags(bag, p.size());
+  std::vector<BagError> bags = bag_errors(f, q, bag, p);
+  if (!std::all_of(bags.begin(), bags.end(), [](const BagError& one) { return one.rows > 0; }))
+    throw py::value_error("a bag has no row; expected at least one");
   const ProportionMetrics metrics = proportion_metrics(std::move(bags));
   std::vector<double> hard, soft;
   for (const BagError& one : metrics.bags) {
@@ -149,8 +141,7 @@ py::array labels_of_shares(const py::array& scores, const py::array& codes, cons
   const auto bag = numbers_of<std::uint32_t>(codes, 1, "codes");
   const auto p = numbers_of<double>(shares, 1, "shares");
   if (f.size() != bag.size()) throw py::value_error("one score and bag per row");
-  if (!std::all_of(bag.begin(), bag.end(), [&](std::uint32_t k) { return k < p.size(); }))
-    throw py::index_error("a bag without share");
+  check_bags(bag, p.size());
   const std::vector<bool> labels = matched_labels(f, bag, p);
   return to_array(std::vector<std::int64_t>(labels.begin(), labels.end()));
 }

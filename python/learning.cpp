@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -63,12 +64,6 @@ void check_options(const Method& method, const OptionTexts& options, std::size_t
   }
 }
 
-// A fault of the data without a place is one of the target.
-Error told(Error error, const Tasks& tasks) {
-  if (error.file.empty() && error.message.starts_with("the score of row")) error.file = tasks.back()->what;
-  return error;
-}
-
 struct Fitted {
   Fit fit;
   double reduce_seconds = 0;
@@ -89,7 +84,7 @@ py::object fit(const std::string& name, const OptionTexts& options, const Tasks&
     if (calibrate) recalibrate(out->model, *seen, threads);
     return Fitted{std::move(*out), reduced};
   });
-  if (!found) raise(told(found.error(), tasks));
+  if (!found) raise(found.error());
   Model& model = found->fit.model;
   note_remarks(tasks, model);
   const py::dict seconds(py::arg("reduce") = found->reduce_seconds,
@@ -125,16 +120,6 @@ std::vector<Arm> make_arms(const std::vector<ArmSpec>& specs, std::size_t source
   return out;
 }
 
-// Every setting in the order of the grids, as the table of `bagwise tune --json` has it.
-Json in_grid_order(Json tuned, const Tuned& found) {
-  const auto order = best_first(found);
-  Json table(order.size(), nullptr);
-  for (std::size_t i = 0; i < order.size(); ++i) table[order[i]] = std::move(tuned["table"][i]);
-  tuned["table"] = std::move(table);
-  tuned["best"] = found.best;
-  return tuned;
-}
-
 py::object tune_tasks(const std::vector<ArmSpec>& specs, const Tasks& tasks, std::uint64_t folds,
                       std::uint64_t repeats, const std::string& criterion,
                       const std::optional<std::string>& combine, const std::string& search, double tau,
@@ -154,9 +139,12 @@ py::object tune_tasks(const std::vector<ArmSpec>& specs, const Tasks& tasks, std
     if (!seen) return seen.error();
     return tune(*seen, arms, options, {.seed = seed, .threads = threads, .observer = observer});
   });
-  if (!found) raise(told(found.error(), tasks));
+  if (!found) raise(found.error());
   note_remarks(tasks, found->fit.model);
-  Json report = in_grid_order(to_json(*found, arms), *found);
+  std::vector<std::size_t> grid_order(found->tried.size());
+  std::iota(grid_order.begin(), grid_order.end(), std::size_t{0});
+  Json report = to_json(*found, arms, grid_order);
+  report["best"] = found->best;
   report["seconds"] = {
       {"choose", found->choose_seconds}, {"solve", found->final_seconds}, {"total", total.seconds()}};
   return py::make_tuple(std::make_shared<Model>(std::move(found->fit.model)), to_python(report));
@@ -172,10 +160,28 @@ py::object diagnose_tasks(const Tasks& tasks, const std::shared_ptr<Model>& mode
     return diagnose(*seen, model.get(),
                     {.seed = seed, .threads = threads, .folds = folds, .draws = bootstrap}, observer);
   });
-  if (!found) raise(told(found.error(), tasks));
+  if (!found) raise(found.error());
   for (const auto& task : tasks)
     found->remarks.insert(found->remarks.end(), task->remarks.begin(), task->remarks.end());
   return py::make_tuple(to_python(diagnosis_json(*found)), diagnosis_text(*found, {}));
+}
+
+// Per bag: the mean probability, the ends of its interval, and the p-value of the known share, also after all
+// looks.
+py::dict bag_fits(const Task& task, const py::array& probabilities) {
+  const auto q = numbers_of<double>(probabilities, 1, "probabilities");
+  if (q.size() != task.data.bag_of_row.size()) throw py::value_error("one probability per row");
+  std::vector<double> share, low, high, p_value, adjusted;
+  for (const BagFit& bag : fit_by_bag(task.data, q, q)) {
+    share.push_back(bag.shares.soft);
+    low.push_back(bag.interval.low);
+    high.push_back(bag.interval.high);
+    p_value.push_back(bag.p_value);
+    adjusted.push_back(bag.adjusted);
+  }
+  return py::dict(py::arg("share") = to_array(share), py::arg("low") = to_array(low),
+                  py::arg("high") = to_array(high), py::arg("p_value") = to_array(p_value),
+                  py::arg("adjusted") = to_array(adjusted));
 }
 
 }  // namespace
@@ -196,6 +202,7 @@ void bind_learning(py::module_& module) {
              py::arg("seed"), py::arg("threads"), py::arg("allow_leak"), py::arg("watch"));
   module.def("diagnose", &diagnose_tasks, py::arg("tasks"), py::arg("model"), py::kw_only(), py::arg("folds"),
              py::arg("bootstrap"), py::arg("seed"), py::arg("threads"), py::arg("watch"));
+  module.def("fit_by_bag", &bag_fits, py::arg("task"), py::arg("probabilities"));
 }
 
 }  // namespace bagwise::python

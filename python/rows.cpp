@@ -179,12 +179,6 @@ Rows Rows::arrow(const py::capsule& stream, const std::string& what) {
   return {std::move(data.features), std::move(data.feature_names)};
 }
 
-py::array to_array(DenseRows rows) {
-  auto* owned = new DenseRows(std::move(rows));
-  const py::capsule owner(owned, [](void* kept) { delete static_cast<DenseRows*>(kept); });
-  return py::array_t<double>({owned->rows(), owned->columns()}, owned->view().values, owner);
-}
-
 void bind_rows(py::module_& module) {
   py::class_<Rows>(module, "Rows")
       .def_static("dense", &Rows::dense, py::arg("values"), py::arg("names"))

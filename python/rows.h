@@ -41,8 +41,7 @@ Result<void> check_finite(const Features& features, const std::vector<std::strin
 template <class T>
 std::span<const T> numbers_of(const py::array& array, py::ssize_t dimensions, const char* what);
 
-// What Python gets: an array that owns the rows.
-py::array to_array(DenseRows rows);
+// What Python gets: an array of its own.
 template <class T>
 py::array_t<T> to_array(const std::vector<T>& values) {
   return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());

@@ -217,3 +217,7 @@ def matched_labels(
     scores: NDArray[np.float64], codes: NDArray[np.uint32], shares: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """As `bagwise predict --proportions`: in each bag so many of the highest scores are 1 that its share is met."""
+
+def fit_by_bag(task: Task, probabilities: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Per bag, as `bagwise diagnose` has it: `share` (mean probability), `low` and `high` (its interval of 95 %),
+    `p_value` of the known share, and `adjusted`, the same after all looks (Holm)."""

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise import _core
-from bagwise._bags import Bags, KnownShares, make_proportions, number_bags
+from bagwise._bags import Bags, KnownShares
 from bagwise._base import Classifier
 from bagwise._features import Features, read_features
 from bagwise._options import whole_number
 from bagwise._selection import BagGridSearchCV
+from bagwise._tasks import known_bags
 
 # A matplotlib Axes; matplotlib is loaded by a call, not by `import bagwise`.
 Axes = Any
 
-_MOST_EXACT_ROWS = 200  # of a bag: beyond that the normal distribution is near enough
 _MOST_NAMED_BAGS = 8
 _MOST_STYLES = 6
 _INK, _PALE, _COLOURS = "0.1", "0.65", ("#0b0b0b", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#7a5c00")
@@ -67,11 +67,10 @@ def plot_proportions(
     """
     _check_estimator(estimator)
     positive = estimator.predict_proba(X, task=task)[:, 1]
-    numbered = number_bags(bags, len(positive))
-    rows = _core.Rows.dense(np.ascontiguousarray(positive)[:, np.newaxis], ["probability"])
-    known = _core.Task("target", rows, numbered.codes, numbered.names, make_proportions(proportions, numbered))
-    share, low, high, surprise = _predicted_shares(positive, known)
-    fits = _holm(surprise) > 0.05
+    known = known_bags(bags, proportions, len(positive))
+    seen = _core.fit_by_bag(known, np.ascontiguousarray(positive))
+    share, low, high, surprise = seen["share"], seen["low"], seen["high"], seen["p_value"]
+    fits = seen["adjusted"] > 0.05
     error = float(np.mean(np.abs(share - known.proportions)))
 
     ax = _new_axes(ax, (5.2, 5.0))
@@ -357,55 +356,3 @@ def _relation(model: _core.Model) -> Iterator[str]:
         apart = ", ".join(f"{task['name']} {angle:.0f}" for task, angle in zip(tasks, angles))
         yield f"degrees from the target: {apart}"
         yield f"{100 * tasks[-1]['shared_part']:.0f} % of the target's plane is shared"
-
-
-def _predicted_shares(
-    positive: NDArray[np.float64], known: _core.Task
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Of each bag: the mean probability, the ends of its interval, and how surprising the known share is (1: not)."""
-    order = np.argsort(known.bag_of_row, kind="stable")
-    ends = np.cumsum(known.bag_sizes)
-    out = np.empty((4, len(ends)))
-    for k, (first, last) in enumerate(zip(ends - known.bag_sizes, ends)):
-        rows = positive[order[first:last]]
-        out[:, k] = _bag_figures(rows, float(known.proportions[k]) * len(rows))
-    return out[0], out[1], out[2], out[3]
-
-
-def _bag_figures(rows: NDArray[np.float64], count: float) -> tuple[float, float, float, float]:
-    """Mean, interval of 95 % and two-sided surprise at `count` positives among independent rows."""
-    size, mean = len(rows), float(np.mean(rows))
-    below = _below(rows)  # P(at most i)
-    above = 1 - np.concatenate([[0.0], below[:-1]])  # P(at least i)
-    low = int(np.searchsorted(below, 0.025))
-    high = size - int(np.searchsorted(above[::-1], 0.025))
-    # A share between two counts is taken for the one nearer to the mean.
-    near = math.floor(count + 1e-9) if count > mean * size else math.ceil(count - 1e-9)
-    near = min(max(near, 0), size)
-    return mean, low / size, high / size, min(1.0, 2 * min(float(below[near]), float(above[near])))
-
-
-def _below(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P(at most i positives) for i = 0, 1, ..., size."""
-    size = len(rows)
-    if size <= _MOST_EXACT_ROWS:
-        chance = np.zeros(size + 1)
-        chance[0] = 1
-        for done, p in enumerate(rows, 1):
-            chance[1 : done + 1] = chance[1 : done + 1] * (1 - p) + chance[:done] * p
-            chance[0] *= 1 - p
-        return np.minimum(np.cumsum(chance), 1)
-    from scipy.special import ndtr
-
-    spread = max(math.sqrt(float(np.sum(rows * (1 - rows)))), 1e-12)
-    out: NDArray[np.float64] = ndtr((np.arange(size + 1) + 0.5 - float(np.sum(rows))) / spread)
-    return out
-
-
-def _holm(surprise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Surprise after allowing for many looks (Holm 1979)."""
-    order = np.argsort(surprise, kind="stable")
-    steps = np.minimum(1, surprise[order] * np.arange(len(surprise), 0, -1))
-    out = np.empty(len(surprise))
-    out[order] = np.maximum.accumulate(steps)
-    return out

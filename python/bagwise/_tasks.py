@@ -91,9 +91,9 @@ def known_bags(bags: Bags, proportions: KnownShares, rows: int | None) -> _core.
     """Bags and their shares where features do not matter."""
     numbered = number_bags(bags, rows)
     known = make_proportions(proportions, numbered)
-    one = _core.Rows.dense(np.zeros((len(numbered.codes), 1)), ["x1"])
+    none = _core.Rows.dense(np.empty((len(numbered.codes), 0)), [])
     with python_names():
-        return _core.Task("target", one, numbered.codes, numbered.names, known)
+        return _core.Task("target", none, numbered.codes, numbered.names, known)
 
 
 def _read_part(

@@ -19,7 +19,8 @@ from matplotlib.collections import PathCollection
 from sklearn.exceptions import NotFittedError
 
 import bagwise
-from bagwise import _plots
+from bagwise import _core
+from bagwise._tasks import known_bags
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +43,23 @@ def labels_of(ax: Any) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+def bag_figures(rows: Any, count: float) -> tuple[float, float, float, float]:
+    """Mean, interval and p-value of a bag of these probabilities with so many positives."""
+    known = known_bags(np.zeros(len(rows), dtype=int), [count / len(rows)], len(rows))
+    seen = _core.fit_by_bag(known, rows)
+    return seen["share"][0], seen["low"][0], seen["high"][0], seen["p_value"][0]
+
+
+def chances(rows: Any) -> Any:
+    """Of every count, row by row."""
+    chance = np.zeros(len(rows) + 1)
+    chance[0] = 1
+    for p in rows:
+        chance[1:] = chance[1:] * (1 - p) + chance[:-1] * p
+        chance[0] *= 1 - p
+    return chance
+
+
 def test_the_chance_of_counts_is_that_of_all_labelings() -> None:
     rng = np.random.default_rng(4)
     for size in (1, 2, 5, 8):
@@ -49,10 +67,9 @@ def test_the_chance_of_counts_is_that_of_all_labelings() -> None:
         chance = np.zeros(size + 1)
         for labels in itertools.product((0, 1), repeat=size):
             chance[sum(labels)] += np.prod(np.where(labels, rows, 1 - rows))
-        below = _plots._below(rows)
-        assert below == pytest.approx(np.cumsum(chance))
+        assert np.cumsum(chances(rows)) == pytest.approx(np.cumsum(chance))
         for count in range(size + 1):
-            mean, low, high, surprise = _plots._bag_figures(rows, count)
+            mean, low, high, surprise = bag_figures(rows, count)
             assert mean == pytest.approx(rows.mean())
             tails = np.sum(chance[: count + 1]), np.sum(chance[count:])
             assert surprise == pytest.approx(min(1, 2 * min(tails)))
@@ -62,16 +79,21 @@ def test_the_chance_of_counts_is_that_of_all_labelings() -> None:
                 assert min(tails) < 0.025 + 1e-12
 
 
-def test_large_bags_are_near_to_the_exact_ones(monkeypatch: Any) -> None:
-    rows = np.random.default_rng(1).random(300)
-    near = _plots._below(rows)
-    monkeypatch.setattr(_plots, "_MOST_EXACT_ROWS", 1000)
-    assert near == pytest.approx(_plots._below(rows), abs=2e-3)
+def test_large_bags_are_near_to_the_exact_ones() -> None:
+    rows = np.random.default_rng(1).random(2500)  # beyond what is exact
+    chance = chances(rows)
+    for count in range(1180, 1320, 20):
+        tails = np.sum(chance[: count + 1]), np.sum(chance[count:])
+        assert bag_figures(rows, count)[3] == pytest.approx(min(1, 2 * min(tails)), abs=4e-3)
 
 
 def test_many_looks_are_allowed_for() -> None:
-    assert _plots._holm(np.array([0.04, 0.01, 0.03])) == pytest.approx([0.06, 0.03, 0.06])
-    assert _plots._holm(np.array([0.5, 0.9])) == pytest.approx([1, 1])
+    rng = np.random.default_rng(2)
+    known = known_bags(np.repeat(np.arange(9), 6), rng.integers(0, 7, 9) / 6, 54)
+    seen = _core.fit_by_bag(known, rng.random(54))
+    order = np.argsort(seen["p_value"], kind="stable")
+    steps = np.minimum(1, seen["p_value"][order] * np.arange(9, 0, -1))
+    assert seen["adjusted"][order] == pytest.approx(np.maximum.accumulate(steps))
 
 
 def test_proportions_are_drawn_by_bag(data: Any) -> None:
@@ -81,7 +103,7 @@ def test_proportions_are_drawn_by_bag(data: Any) -> None:
     points = np.vstack([group.get_offsets() for group in ax.collections if isinstance(group, PathCollection)])
     positive = model.predict_proba(X)[:, 1]
     wanted = sorted((share, positive[np.asarray(bags) == bag].mean()) for bag, share in known.items())
-    assert sorted(map(tuple, points.tolist())) == pytest.approx(wanted)
+    assert np.array(sorted(map(tuple, points.tolist()))) == pytest.approx(np.array(wanted), rel=1e-12)
     error = bagwise.bag_proportion_error(positive, bags, known)
     assert ax.get_title() == f"Shares of 20 bags: mean error {error:.3f}"
     assert ax.get_xlabel() and ax.get_ylabel()

@@ -319,7 +319,7 @@ Result<ModelDiagnosis> diagnose_model(const Model& model, std::span<const Traini
   out.task = model.tasks.back().name;
   const Scorer scorer(model, model.tasks.size() - 1);
   const auto f = finite_scores(scorer, data.features.view(), options.threads);
-  if (!f) return f.error();
+  if (!f) return Error{f.error().message, tasks.back().origin};
   const auto probabilities = probabilities_of(scorer, *f);
   out.bags = fit_by_bag(data, *f, probabilities);
   sum_up(data, *f, probabilities, out);

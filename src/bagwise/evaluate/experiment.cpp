@@ -91,17 +91,7 @@ Result<Learnt> learn(const ExperimentMethod& method, std::span<const TrainingTas
 
 // Mean over bags of |share of scores > 0 - known share|.
 double proportion_error(std::span<const double> scores, const BaggedData& data) {
-  std::vector<BagError> bags(data.bags.size());
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    BagError& bag = bags[data.bag_of_row[j]];
-    ++bag.rows;
-    bag.hard += scores[j] > 0 ? 1 : 0;
-  }
-  for (std::size_t k = 0; k < bags.size(); ++k) {
-    bags[k].known = data.bags.proportions[k];
-    bags[k].hard /= static_cast<double>(bags[k].rows);
-  }
-  return proportion_metrics(std::move(bags)).mean_error;
+  return proportion_metrics(bag_errors(scores, {}, data.bag_of_row, data.bags.proportions)).mean_error;
 }
 
 }  // namespace

@@ -103,4 +103,24 @@ ProportionMetrics proportion_metrics(std::vector<BagError> bags) {
   return out;
 }
 
+std::vector<BagError> bag_errors(std::span<const double> scores, std::span<const double> probabilities,
+                                 std::span<const std::uint32_t> bag_of_row, std::span<const double> known) {
+  assert(scores.size() == bag_of_row.size());
+  assert(probabilities.empty() || probabilities.size() == scores.size());
+  std::vector<BagError> out(known.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    BagError& bag = out[bag_of_row[i]];
+    ++bag.rows;
+    bag.hard += scores[i] > 0 ? 1 : 0;
+    if (!probabilities.empty()) bag.soft += probabilities[i];
+  }
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    out[k].known = known[k];
+    if (out[k].rows == 0) continue;
+    out[k].hard /= static_cast<double>(out[k].rows);
+    out[k].soft /= static_cast<double>(out[k].rows);
+  }
+  return out;
+}
+
 }  // namespace bagwise

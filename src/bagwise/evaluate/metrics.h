@@ -35,4 +35,9 @@ struct ProportionMetrics {
 };
 ProportionMetrics proportion_metrics(std::vector<BagError> bags);
 
+// The shares of rows in any order, bags numbered as `known` has them, without names. Where there are no
+// `probabilities` soft is 0; in a bag without rows both shares are.
+std::vector<BagError> bag_errors(std::span<const double> scores, std::span<const double> probabilities,
+                                 std::span<const std::uint32_t> bag_of_row, std::span<const double> known);
+
 }  // namespace bagwise

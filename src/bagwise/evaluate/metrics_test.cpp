@@ -153,3 +153,29 @@ TEST_CASE("metrics: bag errors are averaged, the miscount is summed", "[evaluate
   CHECK(none.mean_error == 0);
   CHECK(none.miscount == 0);
 }
+
+TEST_CASE("metrics: the shares of bags are those of counting bag by bag", "[evaluate][metrics]") {
+  Rng rng(7);
+  const Sample s = random_sample(60, rng);
+  std::vector<std::uint32_t> bag_of_row;
+  for (std::size_t i = 0; i < 60; ++i) bag_of_row.push_back(static_cast<std::uint32_t>(rng.below(4)));
+  const std::vector<double> known = {0, 0.25, 0.5, 1, 0.75};  // the last has no row
+  const auto with = bagwise::bag_errors(s.scores, s.probabilities, bag_of_row, known);
+  const auto without = bagwise::bag_errors(s.scores, {}, bag_of_row, known);
+  REQUIRE(with.size() == 5);
+  for (std::size_t k = 0; k < 5; ++k) {
+    double rows = 0, hard = 0, soft = 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+      if (bag_of_row[i] != k) continue;
+      rows += 1;
+      hard += s.scores[i] > 0 ? 1 : 0;
+      soft += s.probabilities[i];
+    }
+    CHECK(static_cast<double>(with[k].rows) == rows);
+    CHECK(with[k].known == known[k]);
+    CHECK(with[k].hard == (rows > 0 ? hard / rows : 0));
+    CHECK(with[k].soft == Approx(rows > 0 ? soft / rows : 0));
+    CHECK(without[k].hard == with[k].hard);
+    CHECK(without[k].soft == 0);
+  }
+}

@@ -15,7 +15,7 @@ std::vector<std::size_t> best_first(const Tuned& tuned) {
   return out;
 }
 
-Json to_json(const Tuned& tuned, std::span<const Arm> arms) {
+Json to_json(const Tuned& tuned, std::span<const Arm> arms, std::span<const std::size_t> order) {
   const Model& model = tuned.fit.model;
   Json out;
   out["method"] = model.method;
@@ -28,7 +28,7 @@ Json to_json(const Tuned& tuned, std::span<const Arm> arms) {
                        {"share", tuned.transfer_share}};
   }
   out["table"] = Json::array();
-  for (const std::size_t i : best_first(tuned)) {
+  for (const std::size_t i : order) {
     const Tried& tried = tuned.tried[i];
     Json options = Json::object();
     for (const auto& [name, text] : tried.setting) options[name] = text;

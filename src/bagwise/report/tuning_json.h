@@ -13,8 +13,8 @@ namespace bagwise {
 // The settings tried, the best first: those on all folds, then by how many they were tried on.
 std::vector<std::size_t> best_first(const Tuned& tuned);
 
-// method, selection, transfer (where it was in question), table (every setting, the best first), and what
+// method, selection, transfer (where it was in question), table (the settings in this order), and what
 // training reports of the model.
-Json to_json(const Tuned& tuned, std::span<const Arm> arms);
+Json to_json(const Tuned& tuned, std::span<const Arm> arms, std::span<const std::size_t> order);
 
 }  // namespace bagwise

@@ -28,13 +28,13 @@ TEST_CASE("tuning_json: what was tried and what came of it are told", "[report][
                                  {find_method("inv-cal"), "pca", {{{{"C", "4"}}}}}};
   const auto tuned = tune(world.tasks, arms, {.folds = 3}, {.seed = 2, .threads = 1});
   REQUIRE(tuned);
-  const Json json = to_json(*tuned, arms);
+  const auto order = best_first(*tuned);
+  const Json json = to_json(*tuned, arms, order);
   CHECK(json["selection"]["settings"] == 3);
   CHECK(json["selection"]["members"] == tuned->members);
   CHECK(json["seed"] == 2);
   CHECK(json.contains("options"));
   REQUIRE(json["table"].size() == 3);
-  const auto order = best_first(*tuned);
   for (std::size_t i = 0; i < 3; ++i) {
     const Tried& tried = tuned->tried[order[i]];
     CHECK(json["table"][i]["method"] == arms[tried.arm].method->name);
