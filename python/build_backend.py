@@ -45,6 +45,7 @@ PYBIND11_WANTED = "2.13"
 # What CMake looks for, and the Debian package that has it.
 DEBIAN_PACKAGES = {
     "BagwiseOpenBLAS": "libopenblas-dev",
+    "BagwiseXxHash": "libxxhash-dev",
     "BagwiseZstd": "libzstd-dev",
     "CLI11": "libcli11-dev",
     "CMAKE_CXX_COMPILER": "g++",
