@@ -191,9 +191,10 @@ std::vector<OptionInfo> list_options() {
 template <class O>
 std::vector<std::pair<std::string, OptionValue>> option_values(const O& options) {
   std::vector<std::pair<std::string, OptionValue>> out;
-  O::describe([&]<class T>(const char* name, T O::*member, const char*, const Rule& = {}) {
-    out.emplace_back(name, options_detail::to_value(options.*member));
-  });
+  O::describe(
+      [&]<class T>(const char* name, T O::*member, const char*, [[maybe_unused]] const Rule& rule = {}) {
+        out.emplace_back(name, options_detail::to_value(options.*member));
+      });
   return out;
 }
 

@@ -6,9 +6,8 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
-#include <thread>
-#include <vector>
 
 namespace bagwise {
 
@@ -17,6 +16,19 @@ unsigned default_threads() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
   return std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::vector<std::jthread> start_helpers(std::size_t count, const std::function<void()>& work) {
+  std::vector<std::jthread> crew;
+  crew.reserve(count);
+  try {
+    while (crew.size() < count) crew.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those there are do all the work.
+  } catch (const std::bad_alloc&) {
+    // Nor the memory for one; whoever needs more will say so.
+  }
+  return crew;
 }
 
 void parallel_for(std::size_t pieces, unsigned threads, const std::function<void(std::size_t)>& work) {
@@ -33,13 +45,7 @@ void parallel_for(std::size_t pieces, unsigned threads, const std::function<void
     }
   };
   {
-    std::vector<std::jthread> crew;
-    crew.reserve(workers);
-    try {
-      for (std::size_t k = 1; k < workers; ++k) crew.emplace_back(run);
-    } catch (const std::system_error&) {
-      // No more threads to be had: those there are do all the work.
-    }
+    const auto crew = start_helpers(std::max<std::size_t>(workers, 1) - 1, run);
     run();
   }
   if (thrown) std::rethrow_exception(thrown);

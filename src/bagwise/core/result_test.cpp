@@ -19,6 +19,11 @@ TEST_CASE("result: the text of an error has just the parts that are known", "[co
   CHECK(Error{"bad", "", 17}.text() == "bad");
 }
 
+TEST_CASE("result: the text of an error is one line whatever is in it", "[core][result]") {
+  CHECK(Error{"a \"b\nc\" \x1b[2J \x7f \xC3\xA9", "f\t.csv", 1, "3 (a\r)"}.text() ==
+        "f\\x09.csv:1: column 3 (a\\x0d): a \"b\\x0ac\" \\x1b[2J \\x7f \xC3\xA9");
+}
+
 TEST_CASE("result: holds a value or an error, values that only move included", "[core][result]") {
   Result<std::unique_ptr<int>> good = std::make_unique<int>(3);
   REQUIRE(good.ok());
