@@ -1,5 +1,6 @@
 #include "bagwise/core/atomic_file.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,13 +97,124 @@ TEST_CASE("atomic_file: rights are those of any new file, and an old file keeps 
   CHECK((info.st_mode & 0777) == 0604);
 }
 
-TEST_CASE("atomic_file: a symbolic link is followed, not replaced", "[core][atomic_file]") {
+TEST_CASE("atomic_file: nothing is written through a symbolic link", "[core][atomic_file][badargs]") {
   TempDir dir;
   REQUIRE(bagwise::write_file(dir.file("real"), "old"));
-  fs::create_symlink(dir.file("real"), dir.file("link"));
-  REQUIRE(bagwise::write_file(dir.file("link"), "new"));
-  CHECK(fs::is_symlink(dir.file("link")));
-  CHECK(contents(dir.file("real")) == "new");
+  fs::create_directory(dir.file("folder"));
+  for (const char* to : {"real", "missing", "folder"}) {
+    const std::string link = dir.file(std::string("to-") + to);
+    fs::create_symlink(dir.file(to), link);
+    const auto written = bagwise::write_file(link, "new");
+    REQUIRE_FALSE(written);
+    CHECK(written.error().text() ==
+          link + ": is a symbolic link, and nothing is written through one; expected the name of a file");
+    CHECK(fs::is_symlink(link));
+  }
+  CHECK(contents(dir.file("real")) == "old");
+  CHECK_FALSE(fs::exists(dir.file("missing")));
+  CHECK(fs::is_empty(dir.file("folder")));
+  CHECK(files_in(dir) == 5);
+  // A device or a pipe cannot be replaced by mistake.
+  fs::create_symlink("/dev/null", dir.file("to-null"));
+  CHECK(bagwise::write_file(dir.file("to-null"), "x").ok());
+  CHECK(fs::is_symlink(dir.file("to-null")));
+}
+
+TEST_CASE("atomic_file: a link put in the way after the file was begun is replaced, not followed",
+          "[core][atomic_file]") {
+  TempDir dir;
+  REQUIRE(bagwise::write_file(dir.file("precious"), "old"));
+  auto file = AtomicFile::create(dir.file("out"));
+  REQUIRE(file);
+  REQUIRE(file->write("new"));
+  fs::create_symlink(dir.file("precious"), dir.file("out"));
+  REQUIRE(file->commit());
+  CHECK(contents(dir.file("precious")) == "old");
+  CHECK_FALSE(fs::is_symlink(dir.file("out")));
+  CHECK(contents(dir.file("out")) == "new");
+}
+
+TEST_CASE("atomic_file: what the process has open is written to where it is", "[core][atomic_file]") {
+  TempDir dir;
+  REQUIRE(bagwise::write_file(dir.file("log"), "first\n"));
+  const int open_file = open(dir.file("log").c_str(), O_WRONLY | O_APPEND);
+  REQUIRE(open_file >= 0);
+  for (const char* place : {"/dev/fd/", "/proc/self/fd/"})
+    REQUIRE(bagwise::write_file(place + std::to_string(open_file), "more\n"));
+  close(open_file);
+  CHECK(contents(dir.file("log")) == "first\nmore\nmore\n");
+  CHECK_FALSE(bagwise::write_file("/dev/fd/" + std::to_string(open_file), "x"));
+}
+
+TEST_CASE("atomic_file: what a killed process left goes with the next file of that name",
+          "[core][atomic_file]") {
+  TempDir dir;
+  const std::string left = dir.file("out.tmp-0123456789abcdef");
+  std::ofstream(left) << "half";
+  auto alive = AtomicFile::create(dir.file("out"));  // somebody else's
+  REQUIRE(alive);
+  // Names that are not ours, or no files.
+  for (const char* name : {"out.tmp-1", "out.tmp-0123456789abcdeg", "other.tmp-0123456789abcdef"})
+    std::ofstream(dir.file(name)) << "mine";
+  fs::create_symlink(dir.file("out.tmp-1"), dir.file("out.tmp-aaaaaaaaaaaaaaaa"));
+  fs::create_directory(dir.file("out.tmp-bbbbbbbbbbbbbbbb"));
+  REQUIRE(bagwise::write_file(dir.file("out"), "whole"));
+  CHECK_FALSE(fs::exists(left));
+  CHECK(files_in(dir) == 7);
+  REQUIRE(alive->write("later"));
+  REQUIRE(alive->commit());
+  CHECK(contents(dir.file("out")) == "later");
+}
+
+TEST_CASE("atomic_file: files of a group appear together", "[core][atomic_file]") {
+  TempDir dir;
+  REQUIRE(bagwise::write_file(dir.file("old"), "old"));
+  {
+    bagwise::FileGroup given_up;
+    REQUIRE(bagwise::write_file(dir.file("old"), "new", &given_up));
+    REQUIRE(bagwise::write_file(dir.file("made"), "new", &given_up));
+    CHECK(files_in(dir) == 3);
+    CHECK(contents(dir.file("old")) == "old");
+  }
+  CHECK(files_in(dir) == 1);
+  bagwise::FileGroup group;
+  REQUIRE(bagwise::write_file(dir.file("old"), "new", &group));
+  REQUIRE(bagwise::write_file(dir.file("made"), "new", &group));
+  REQUIRE(group.publish());
+  CHECK(contents(dir.file("old")) == "new");
+  CHECK(contents(dir.file("made")) == "new");
+  CHECK(files_in(dir) == 2);
+}
+
+TEST_CASE("atomic_file: a group that fails at its last step leaves old files or new ones",
+          "[core][atomic_file][badargs]") {
+  TempDir dir;
+  REQUIRE(bagwise::write_file(dir.file("old"), "old"));
+  REQUIRE(bagwise::write_file(dir.file("behind"), "old"));
+  {
+    bagwise::FileGroup group;
+    for (const char* name : {"old", "made", "blocked", "behind"})
+      REQUIRE(bagwise::write_file(dir.file(name), "new", &group));
+    fs::create_directory(dir.file("blocked"));
+    const auto published = group.publish();
+    REQUIRE_FALSE(published);
+    CHECK(published.error().file == dir.file("blocked"));
+  }
+  CHECK(contents(dir.file("old")) == "new");
+  CHECK(contents(dir.file("behind")) == "old");
+  CHECK_FALSE(fs::exists(dir.file("made")));  // there was none
+  CHECK(files_in(dir) == 3);
+}
+
+TEST_CASE("atomic_file: a process that ends at once takes its temporaries away", "[core][atomic_file]") {
+  TempDir dir;
+  auto a = AtomicFile::create(dir.file("a")), b = AtomicFile::create(dir.file("b"));
+  REQUIRE(a);
+  REQUIRE(b);
+  const AtomicFile moved = std::move(*a);
+  CHECK(files_in(dir) == 2);
+  AtomicFile::abandon_all();
+  CHECK(files_in(dir) == 0);
 }
 
 TEST_CASE("atomic_file: places that cannot be written to are errors that name them",

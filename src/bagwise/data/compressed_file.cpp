@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
@@ -82,6 +83,7 @@ struct CompressedFile::Zstd {
     for (;;) {
       ZSTD_outBuffer to{out.data(), out.size(), 0};
       const std::size_t left = ZSTD_compressStream2(context, &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+      if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) throw std::bad_alloc();
       if (ZSTD_isError(left)) return Error{fmt::format("cannot compress: {}", ZSTD_getErrorName(left))};
       if (auto ok = file.write({out.data(), to.pos}); !ok) return ok;
       if (last ? left == 0 : in.pos == in.size) return {};
@@ -110,14 +112,14 @@ Result<void> CompressedFile::write(std::string_view bytes) {
   return file_.write(bytes);
 }
 
-Result<void> CompressedFile::commit() {
+Result<void> CompressedFile::commit(FileGroup* group) {
   if (gzip_) {
     if (auto ended = gzip_->put(file_, {}, true); !ended) return ended;
   }
   if (zstd_) {
     if (auto ended = zstd_->put(file_, {}, true); !ended) return ended;
   }
-  return file_.commit();
+  return file_.commit(group);
 }
 
 }  // namespace bagwise

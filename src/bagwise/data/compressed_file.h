@@ -27,7 +27,7 @@ class CompressedFile {
   ~CompressedFile();
 
   Result<void> write(std::string_view bytes);
-  Result<void> commit();
+  Result<void> commit(FileGroup* group = nullptr);
 
  private:
   struct Gzip;

@@ -186,7 +186,7 @@ Result<void> write_rows(std::size_t rows, CompressedFile& file, const Append& ap
   return {};
 }
 
-Result<void> write_all(const std::string& path, const Dataset& table) {
+Result<void> write_all(const std::string& path, const Dataset& table, FileGroup* group) {
   const bool svmlight = form_by_name(path).svmlight;
   std::string header;
   std::vector<std::int64_t> index;
@@ -209,7 +209,7 @@ Result<void> write_all(const std::string& path, const Dataset& table) {
       },
       table.features.view());
   if (!rows_written) return rows_written;
-  return file->commit();
+  return file->commit(group);
 }
 
 }  // namespace
@@ -227,9 +227,9 @@ std::string csv_cell(std::string_view text) {
   return out + '"';
 }
 
-Result<void> write_table(const std::string& path, const Dataset& table) {
+Result<void> write_table(const std::string& path, const Dataset& table, FileGroup* group) {
   assert(table.feature_names.size() == table.features.columns());
-  auto outcome = write_all(path, table);
+  auto outcome = write_all(path, table, group);
   if (outcome || !outcome.error().file.empty()) return outcome;
   Error error = outcome.error();
   error.file = path;
