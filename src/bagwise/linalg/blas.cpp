@@ -1,8 +1,11 @@
 #include "bagwise/linalg/blas.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <cstdlib>
 #include <mutex>
+#include <new>
 #include <vector>
 
 // OpenBLAS's Fortran interface; declared here because its C headers clash with others'.
@@ -44,6 +47,35 @@ SerialCount& serial_count() {
 int as_int(std::size_t n) { return static_cast<int>(n); }
 int as_int(Eigen::Index n) { return static_cast<int>(n); }
 
+// OpenBLAS takes a buffer of this size for each call under way, keeps it for the next, and where there is no
+// memory for it asks again without end. So before a call that may need one more, it is asked for here.
+constexpr std::size_t kBufferBytes = (std::size_t{128} << 20) + 4096;
+
+enum class Buffer { kTaken, kPerhaps };  // products with a vector need none if they are small
+
+class BlasCall {
+ public:
+  explicit BlasCall(Buffer buffer) {
+    const int now = under_way.fetch_add(1) + 1;
+    if (now <= buffers) return;
+    void* const probe = std::malloc(kBufferBytes);
+    if (probe == nullptr) {
+      --under_way;
+      throw std::bad_alloc();
+    }
+    std::free(probe);
+    if (buffer == Buffer::kPerhaps) return;
+    for (int had = buffers; had < now && !buffers.compare_exchange_weak(had, now);) {
+    }
+  }
+  ~BlasCall() { --under_way; }
+  BlasCall(const BlasCall&) = delete;
+  BlasCall& operator=(const BlasCall&) = delete;
+
+ private:
+  inline static std::atomic<int> under_way{0}, buffers{0};
+};
+
 constexpr int kOne = 1;
 constexpr double kUnit = 1;
 
@@ -69,6 +101,7 @@ void dense_multiply(const double* a, std::size_t rows, std::size_t columns, cons
   std::fill_n(out, rows, 0.0);  // and add: with a factor of 0 some versions keep a NaN that stood there
   if (columns == 0) return;
   const int m = as_int(columns), n = as_int(rows);
+  const BlasCall call(Buffer::kPerhaps);
   dgemv_("T", &m, &n, &kUnit, a, &m, x, &kOne, &kUnit, out, &kOne);
 }
 
@@ -76,6 +109,7 @@ void dense_add_transposed(const double* a, std::size_t rows, std::size_t columns
                           double* out) {
   if (rows == 0 || columns == 0) return;
   const int m = as_int(columns), n = as_int(rows);
+  const BlasCall call(Buffer::kPerhaps);
   dgemv_("N", &m, &n, &kUnit, a, &m, c, &kOne, &kUnit, out, &kOne);
 }
 
@@ -85,6 +119,7 @@ void dense_product(const double* a, std::size_t rows, const double* b, std::size
   std::fill_n(out, rows * columns, 0.0);
   if (rows == 0 || columns == 0 || inner == 0) return;
   const int m = as_int(columns), n = as_int(rows), k = as_int(inner);
+  const BlasCall call(Buffer::kTaken);
   dgemm_("N", "N", &m, &n, &k, &kUnit, b, &m, a, &k, &kUnit, out, &m);
 }
 
@@ -93,6 +128,7 @@ void dense_product_transposed(const double* a, std::size_t rows, const double* b
   std::fill_n(out, rows * columns, 0.0);
   if (rows == 0 || columns == 0 || inner == 0) return;
   const int m = as_int(columns), n = as_int(rows), k = as_int(inner);
+  const BlasCall call(Buffer::kTaken);
   dgemm_("T", "N", &m, &n, &k, &kUnit, b, &k, a, &k, &kUnit, out, &m);
 }
 
@@ -100,6 +136,7 @@ void add_column_gram(const double* a, std::size_t rows, std::size_t columns, Col
   assert(out.rows() == as_int(columns) && out.cols() == as_int(columns));
   if (rows == 0 || columns == 0) return;
   const int n = as_int(columns), k = as_int(rows);
+  const BlasCall call(Buffer::kTaken);
   dsyrk_("L", "N", &n, &k, &kUnit, a, &n, &kUnit, out.data(), &n);
 }
 
@@ -107,6 +144,7 @@ void add_row_gram(const double* a, std::size_t rows, std::size_t columns, ColMat
   assert(out.rows() == as_int(rows) && out.cols() == as_int(rows));
   if (rows == 0 || columns == 0) return;
   const int n = as_int(rows), k = as_int(columns);
+  const BlasCall call(Buffer::kTaken);
   dsyrk_("L", "T", &n, &k, &kUnit, a, &k, &kUnit, out.data(), &n);
 }
 
@@ -117,7 +155,10 @@ RowMatrix pivoted_cholesky(ColMatrix a) {
   const double tolerance = -1;  // n times the rounding of the largest diagonal value
   std::vector<int> pivot(static_cast<std::size_t>(n));
   std::vector<double> work(2 * static_cast<std::size_t>(n));
-  if (n > 0) dpstrf_("L", &n, a.data(), &n, pivot.data(), &rank, &tolerance, work.data(), &info);
+  if (n > 0) {
+    const BlasCall call(Buffer::kTaken);
+    dpstrf_("L", &n, a.data(), &n, pivot.data(), &rank, &tolerance, work.data(), &info);
+  }
   RowMatrix out = RowMatrix::Zero(n, rank);
   for (int k = 0; k < n; ++k) {
     const int columns = std::min(k + 1, rank);
@@ -132,6 +173,7 @@ bool Cholesky::factor(ColMatrix a) {
   const int n = as_int(l_.rows());
   if (n == 0) return true;
   int info = 0;
+  const BlasCall call(Buffer::kTaken);
   dpotrf_("L", &n, l_.data(), &n, &info);
   return info == 0;
 }
@@ -141,6 +183,7 @@ void Cholesky::solve_in_place(Vector& b) const {
   const int n = as_int(l_.rows());
   if (n == 0) return;
   int info = 0;
+  const BlasCall call(Buffer::kTaken);
   dpotrs_("L", &n, &kOne, l_.data(), &n, b.data(), &n, &info);
   assert(info == 0);
 }
@@ -150,6 +193,7 @@ void Cholesky::solve_in_place(ColMatrix& b) const {
   const int n = as_int(l_.rows()), columns = as_int(b.cols());
   if (n == 0 || columns == 0) return;
   int info = 0;
+  const BlasCall call(Buffer::kTaken);
   dpotrs_("L", &n, &columns, l_.data(), &n, b.data(), &n, &info);
   assert(info == 0);
 }
@@ -159,6 +203,7 @@ ColMatrix Cholesky::inverse() const {
   const int n = as_int(l_.rows());
   if (n == 0) return out;
   int info = 0;
+  const BlasCall call(Buffer::kTaken);
   dpotri_("L", &n, out.data(), &n, &info);
   assert(info == 0);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();

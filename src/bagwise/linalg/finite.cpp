@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <variant>
 #include <vector>
@@ -24,6 +25,23 @@ PlaceInRows place_of(const CsrView& rows, std::size_t at) {
 
 }  // namespace
 
+bool all_finite(std::span<const double> values) {
+  // 0 v is 0 of finite numbers alone. Sums side by side without a branch go at the speed of memory.
+  constexpr std::size_t kLanes = 8;
+  using Lanes [[gnu::vector_size(kLanes * sizeof(double))]] = double;
+  Lanes sums = {};
+  std::size_t k = 0;
+  for (; k + kLanes <= values.size(); k += kLanes) {
+    Lanes taken;
+    std::memcpy(&taken, values.data() + k, sizeof taken);
+    sums += taken * 0.0;
+  }
+  double sum = 0;
+  for (; k < values.size(); ++k) sum += values[k] * 0.0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  return sum == 0;
+}
+
 std::optional<PlaceInRows> first_not_finite(const RowsView& rows, unsigned threads) {
   constexpr std::size_t kPiece = 1 << 16;
   const std::span<const double> values = stored_values(rows);
@@ -31,10 +49,7 @@ std::optional<PlaceInRows> first_not_finite(const RowsView& rows, unsigned threa
   std::vector<char> bad(pieces, 0);
   parallel_for(pieces, threads, [&](std::size_t p) {
     const auto piece = values.subspan(p * kPiece, std::min(kPiece, values.size() - p * kPiece));
-    // v - v is 0 of finite numbers alone; a sum without branches goes at the speed of memory.
-    double sum = 0;
-    for (const double v : piece) sum += v - v;
-    bad[p] = sum == 0 ? 0 : 1;
+    bad[p] = all_finite(piece) ? 0 : 1;
   });
   const auto first = std::find(bad.begin(), bad.end(), 1);
   if (first == bad.end()) return std::nullopt;

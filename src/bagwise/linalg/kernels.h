@@ -10,6 +10,10 @@ namespace bagwise {
 // out[i] = rows_i . x
 void multiply(const RowsView& rows, const VectorRef& x, std::span<double> out, unsigned threads = 1);
 
+// The same to bits that depend on the row and on x alone, not on the rows beside it: whoever scores a table
+// in other parts gets the same. (BLAS adds up a row in an order that depends on its place.)
+void multiply_each(const RowsView& rows, const VectorRef& x, std::span<double> out, unsigned threads = 1);
+
 // out = sum_i c[i] rows_i, added in fixed blocks and in their order.
 Vector multiply_transposed(const RowsView& rows, std::span<const double> c, unsigned threads = 1);
 

@@ -143,3 +143,36 @@ TEST_CASE("kernels: products of several vectors agree with those of one, on any 
     }
   }
 }
+
+TEST_CASE("kernels: products of each row alone have the same bits in any company", "[linalg][kernels]") {
+  Rng rng(5);
+  for (const std::size_t columns : {1U, 3U, 7U, 8U, 9U, 31U, 50U}) {
+    CAPTURE(columns);
+    const std::size_t rows = columns == 50 ? 5000 : 40;
+    const Both table = random_table(rows, columns, rng);
+    const std::vector<double> x = random_values(columns, rng);
+    const Vector w = as_vector(x);
+    for (const RowsView& view : {RowsView(table.dense.view()), RowsView(table.sparse.view())}) {
+      std::vector<double> all(rows), again(rows);
+      bagwise::multiply_each(view, w, all, 1);
+      bagwise::multiply_each(view, w, again, 3);
+      CHECK(all == again);
+      for (std::size_t i = 0; i < rows; i += 1 + rows / 50) {
+        const DenseRows alone = [&] {
+          DenseRows out(1, columns);
+          for (std::size_t j = 0; j < columns; ++j) out(0, j) = table.dense(i, j);
+          return out;
+        }();
+        std::vector<double> one(1);
+        bagwise::multiply_each(alone.view(), w, one, 1);
+        double sum = 0, size = 0;
+        for (std::size_t j = 0; j < columns; ++j) {
+          sum += table.dense(i, j) * x[j];
+          size += std::abs(table.dense(i, j) * x[j]);
+        }
+        CHECK(std::abs(all[i] - sum) <= static_cast<double>(columns) * kEps * size);
+        if (std::holds_alternative<bagwise::DenseView>(view)) CHECK(one[0] == all[i]);
+      }
+    }
+  }
+}

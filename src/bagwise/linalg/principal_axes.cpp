@@ -1,6 +1,5 @@
 #include "bagwise/linalg/principal_axes.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "bagwise/linalg/blas.h"
 #include "bagwise/linalg/centred_rows.h"
 #include "bagwise/linalg/kernels.h"
+#include "bagwise/linalg/spectrum.h"
 
 namespace bagwise {
 namespace {
@@ -85,23 +85,17 @@ void set_mean(std::span<const RowsView> tables, std::size_t rows, unsigned threa
   if (std::isfinite(out.total) && out.total <= kRounding * n * out.mean.squaredNorm()) out.total = 0;
 }
 
-// Eigenvectors of the symmetric matrix in the lower triangle of `a`, by falling eigenvalue: as many as there
-// are above the cutoff, `most` at the most. A number that is not finite makes all of them so.
-struct Spectrum {
-  Vector values;
-  ColMatrix vectors;
-};
-Spectrum spectrum_of(const ColMatrix& a, std::size_t most, double cutoff) {
+// The spectrum above the cutoff, `most` values at the most. A number that is not finite makes all of them so.
+Spectrum leading_spectrum(const ColMatrix& a, std::size_t most, double cutoff) {
   if (!a.triangularView<Eigen::Lower>().toDenseMatrix().allFinite())
     return {Vector::Constant(1, std::numeric_limits<double>::quiet_NaN()), ColMatrix::Zero(a.rows(), 1)};
-  const Eigen::SelfAdjointEigenSolver<ColMatrix> solver(a);
-  const Vector values = solver.eigenvalues().reverse();
+  const Spectrum all = spectrum_of(a);
   Index kept = 0;
-  while (kept < std::min(values.size(), as_index(most)) && values[kept] > 0 &&
-         values[kept] > cutoff * values[0]) {
+  while (kept < std::min(all.values.size(), as_index(most)) && all.values[kept] > 0 &&
+         all.values[kept] > cutoff * all.values[0]) {
     ++kept;
   }
-  return {values.head(kept), solver.eigenvectors().rowwise().reverse().leftCols(kept)};
+  return {all.values.head(kept), all.vectors.leftCols(kept)};
 }
 
 constexpr double kCutoffOfSquares = kAxesCutoff * kAxesCutoff;
@@ -199,7 +193,7 @@ void orthonormalise(RowMatrix& x, unsigned threads) {
 bool by_columns(std::span<const RowsView> tables, const AxesOptions& options, PrincipalAxes& out) {
   const auto gram = column_gram(tables, out.mean, options);
   if (!gram) return false;
-  const Spectrum found = spectrum_of(*gram, static_cast<std::size_t>(out.mean.size()), kCutoffOfSquares);
+  const Spectrum found = leading_spectrum(*gram, static_cast<std::size_t>(out.mean.size()), kCutoffOfSquares);
   out.singular = found.values.cwiseSqrt();
   out.axes = found.vectors.transpose();
   return true;
@@ -221,7 +215,7 @@ bool by_rows(std::span<const RowsView> tables, std::size_t rows, const AxesOptio
     if (part.size() > 0) gram += part;
   }
   const Spectrum found =
-      spectrum_of(gram, std::min(rows, std::max(kFewest, kMostValues / columns)), kCutoffOfSquares);
+      leading_spectrum(gram, std::min(rows, std::max(kFewest, kMostValues / columns)), kCutoffOfSquares);
   out.singular = found.values.cwiseSqrt();
   const RowMatrix u =
       (found.vectors * out.singular.cwiseInverse().asDiagonal()).transpose();  // one row per axis
@@ -275,7 +269,7 @@ ColMatrix cross(const RowMatrix& x, const RowMatrix& z, unsigned threads) {
 RowMatrix orthonormal_columns(RowMatrix x, unsigned threads) {
   for (int pass = 0; pass < 2; ++pass) {
     const Spectrum found =
-        spectrum_of(cross(x, x, threads), static_cast<std::size_t>(x.cols()), pass == 0 ? 1e-13 : 0);
+        leading_spectrum(cross(x, x, threads), static_cast<std::size_t>(x.cols()), pass == 0 ? 1e-13 : 0);
     x = times(x, RowMatrix(found.vectors * found.values.cwiseSqrt().cwiseInverse().asDiagonal()), threads);
   }
   return x;
@@ -299,7 +293,7 @@ bool by_iteration(std::span<const RowsView> tables, std::size_t rows, const Axes
     if (!image) return false;
     ColMatrix inner = cross(q, *image, options.threads);
     inner = (inner + ColMatrix(inner.transpose())) / 2;
-    const Spectrum found = spectrum_of(inner, most, kCutoffOfSquares);
+    const Spectrum found = leading_spectrum(inner, most, kCutoffOfSquares);
     out.singular = found.values.cwiseSqrt();
     const bool settled = before.size() == out.singular.size() &&
                          ((out.singular - before).array().abs() <= kSettled * out.singular.array()).all();
