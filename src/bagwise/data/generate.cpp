@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "bagwise/core/memory_budget.h"
 #include "bagwise/core/portable_math.h"
 #include "bagwise/data/internal/generators.h"
 
@@ -105,6 +107,15 @@ Result<void> check(const GeneratorOptions& options) {
 
 Result<GeneratedData> generate(const GeneratorOptions& options) {
   if (auto checked = check(options); !checked) return checked.error();
+  const double rows = static_cast<double>(options.source_rows) + static_cast<double>(options.target_rows) +
+                      static_cast<double>(options.test_rows);
+  // Documents are sparse: about 40 words in a row, each a number and its place.
+  constexpr double kWords = 30;
+  const double columns = options.kind == GeneratorKind::kGaussian
+                             ? static_cast<double>(options.features)
+                             : std::min(kWords, static_cast<double>(options.features) / 8);
+  if (auto fits = check_matrix("generated rows", rows, columns, "generate fewer rows or features"); !fits)
+    return fits.error();
   if (options.kind == GeneratorKind::kGaussian) return generators::generate_gaussian(options);
   return generators::generate_documents(options);
 }

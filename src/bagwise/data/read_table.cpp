@@ -7,8 +7,9 @@
 #include <iterator>
 #include <utility>
 
+#include "bagwise/core/memory_budget.h"
 #include "bagwise/core/parallel.h"
-#include "bagwise/data/internal/table_file.h"
+#include "bagwise/data/internal/table_reader.h"
 #include "bagwise/data/name_table.h"
 
 namespace bagwise {
@@ -43,6 +44,23 @@ class BlockSink final : public RowSink {
     if (ids_) rows_.ids.emplace_back(row.id);
   }
 
+  void add_rows(const TableRows& rows) override {
+    const std::size_t count = rows.values.rows;
+    if (count == 0) return;
+    std::memcpy(dense_.append(count), rows.values.values, count * rows.values.columns * sizeof(double));
+    if (schema_.has_groups) {
+      if (!rows.more) {
+        code_of_.clear();
+        for (const std::string_view name : rows.group_names) code_of_.push_back(groups_.number(name));
+      }
+      for (const std::uint32_t code : rows.groups) rows_.groups.codes.push_back(code_of_[code]);
+    }
+    if (schema_.has_shares) rows_.shares.insert(rows_.shares.end(), rows.shares.begin(), rows.shares.end());
+    if (schema_.has_bounds) rows_.bounds.insert(rows_.bounds.end(), rows.bounds.begin(), rows.bounds.end());
+    if (labels_) rows_.labels.insert(rows_.labels.end(), rows.labels.begin(), rows.labels.end());
+    if (ids_) rows_.ids.insert(rows_.ids.end(), rows.ids.begin(), rows.ids.end());
+  }
+
   // The rows; of a sparse block `columns` is the number of features, if known yet.
   Dataset take() {
     rows_.groups.values = groups_.names();
@@ -62,6 +80,7 @@ class BlockSink final : public RowSink {
   DenseRows dense_;
   Csr sparse_;
   NameTable groups_;
+  std::vector<std::uint32_t> code_of_;  // per name of the rows that come
   bool labels_, ids_;
 };
 
@@ -100,6 +119,12 @@ class TableBuilder {
     append(out_.ids, block.rows_.ids);
   }
 
+  // What the rows take.
+  [[nodiscard]] double bytes() const {
+    return static_cast<double>(dense_.rows() * dense_.columns() * sizeof(double) +
+                               sparse_.values.size() * (sizeof(double) + sizeof(std::int32_t)));
+  }
+
   Dataset take() {
     out_.feature_names = schema_.feature_names;
     if (schema_.sparse && out_.feature_names.empty()) {
@@ -127,17 +152,36 @@ class TableBuilder {
 
 }  // namespace
 
-Result<Dataset> read_table(const std::string& path, const TableOptions& options, const Observer& observer) {
-  auto file = internal::TableFile::open(path, options, internal::Width::kNotNeeded, observer);
+void RowSink::add_rows(const TableRows& rows) {
+  TableRow row;
+  for (std::size_t i = 0; i < rows.values.rows; ++i) {
+    row.values = rows.values.row(i);
+    if (!rows.groups.empty()) row.group = rows.group_names[rows.groups[i]];
+    if (!rows.shares.empty()) row.share = rows.shares[i];
+    if (!rows.bounds.empty()) row.bound = rows.bounds[i];
+    if (!rows.labels.empty()) row.label = rows.labels[i];
+    if (!rows.ids.empty()) row.id = rows.ids[i];
+    row.line = rows.line + i;
+    add(row);
+  }
+}
+
+Result<Dataset> read_table(const TableSource& source, const TableOptions& options, const Observer& observer) {
+  auto file = internal::TableReader::open(source, options, internal::Purpose::kReadWhole, observer);
   if (!file) return file.error();
   const TableSchema& schema = (*file)->schema();
   const unsigned threads = options.threads == 0 ? default_threads() : options.threads;
   TableBuilder builder(schema);
+  MemoryMeter meter("the rows of this table",
+                    "use a method that needs sums per bag alone or reads rows in passes "
+                    "(docs/guide/scale.md), or take fewer rows or features");
   auto rows = (*file)->read(
       std::min(threads, kMostThreadsInMemory),
       [&]() -> std::unique_ptr<RowSink> { return std::make_unique<BlockSink>(schema, options); },
-      [&](std::unique_ptr<RowSink> sink, const BlockPlace&) -> Result<void> {
+      [&](std::unique_ptr<RowSink> sink, const BlockPlace& at) -> Result<void> {
         builder.add(static_cast<BlockSink&>(*sink));
+        if (auto fits = meter.hold(builder.bytes()); !fits)
+          return Error{fits.error().message, std::string(at.file)};
         return {};
       },
       observer);
@@ -145,11 +189,10 @@ Result<Dataset> read_table(const std::string& path, const TableOptions& options,
   return builder.take();
 }
 
-Result<TableSchema> stream_table(const std::string& path, const TableOptions& options,
-
+Result<TableSchema> stream_table(const TableSource& source, const TableOptions& options,
                                  const std::function<Result<void>(TableBlock&&)>& consume,
                                  const Observer& observer) {
-  auto file = internal::TableFile::open(path, options, internal::Width::kNeeded, observer);
+  auto file = internal::TableReader::open(source, options, internal::Purpose::kRead, observer);
   if (!file) return file.error();
   const TableSchema& schema = (*file)->schema();
   auto rows = (*file)->read(
@@ -157,7 +200,8 @@ Result<TableSchema> stream_table(const std::string& path, const TableOptions& op
       [&]() -> std::unique_ptr<RowSink> { return std::make_unique<BlockSink>(schema, options); },
       [&](std::unique_ptr<RowSink> sink, const BlockPlace& at) -> Result<void> {
         if (at.rows == 0) return {};
-        TableBlock block{static_cast<BlockSink&>(*sink).take(), at.first_row, at.first_line};
+        TableBlock block{static_cast<BlockSink&>(*sink).take(), at.first_row, at.first_line,
+                         std::string(at.file)};
         block.rows.feature_names = schema.feature_names;
         return consume(std::move(block));
       },
@@ -166,9 +210,9 @@ Result<TableSchema> stream_table(const std::string& path, const TableOptions& op
   return schema;
 }
 
-Result<TableSchema> map_table(const std::string& path, const TableOptions& options, const ParallelTable& work,
-                              const Observer& observer) {
-  auto file = internal::TableFile::open(path, options, internal::Width::kNeeded, observer);
+Result<TableSchema> map_table(const TableSource& source, const TableOptions& options,
+                              const ParallelTable& work, const Observer& observer) {
+  auto file = internal::TableReader::open(source, options, internal::Purpose::kRead, observer);
   if (!file) return file.error();
   if (auto begun = work.begin((*file)->schema()); !begun) return begun.error();
   if (auto rows = (*file)->read(options.threads, work.make, work.fold, observer); !rows) return rows.error();

@@ -1,4 +1,4 @@
-// Reading instance tables: CSV or SVMlight, plain, .gz or .zst, in blocks, on all cores.
+// Reading instance tables: CSV or SVMlight, plain, .gz or .zst; binary tables; in blocks, on all cores.
 //
 // The blocks are fixed by the input, never by the number of threads. What bags are is not known here: a bag
 // column is a column of text called "groups". Sums per bag are made in bags/reduce_table.h.
@@ -16,6 +16,7 @@
 #include "bagwise/core/observer.h"
 #include "bagwise/core/result.h"
 #include "bagwise/data/dataset.h"
+#include "bagwise/data/table_source.h"
 
 namespace bagwise {
 
@@ -48,6 +49,7 @@ struct TableOptions {
   // features.
   std::vector<std::string> expected_features = {};
   bool absent_as_zero = false;  // an expected feature that the file lacks is 0 in every row, not an error
+  bool settled = false;         // set by table_scout.h: these are the table's own features, found beforehand
   // With missing = mean at prediction: the training means, one per expected feature. Empty: the file's own.
   std::vector<double> fill = {};
 
@@ -71,14 +73,15 @@ struct TableBlock {
   Dataset rows;
   std::uint64_t first_row = 0;
   std::uint64_t first_line = 0;  // of the file, from 1
+  std::string file = {};         // which these rows are of
 };
 
 // Reads the whole table into memory: at most the parsed matrix plus 64 MB.
-Result<Dataset> read_table(const std::string& path, const TableOptions& options,
+Result<Dataset> read_table(const TableSource& source, const TableOptions& options,
                            const Observer& observer = {});
 
 // Hands the table block by block, in order, to `consume`, in constant memory; stops at its first error.
-Result<TableSchema> stream_table(const std::string& path, const TableOptions& options,
+Result<TableSchema> stream_table(const TableSource& source, const TableOptions& options,
                                  const std::function<Result<void>(TableBlock&&)>& consume,
                                  const Observer& observer = {});
 
@@ -92,11 +95,26 @@ struct TableRow {
   std::uint64_t line = 0;  // within its block, from 0
 };
 
+// Many rows of a dense table as they lie in memory; gone after the call that gets them.
+struct TableRows {
+  DenseView values;
+  std::uint64_t line = 0;                         // of the first, within its block, from 0
+  std::span<const std::uint32_t> groups;          // per row, into group_names; empty where there are none
+  std::span<const std::string_view> group_names;  // distinct
+  bool more = false;                       // of rows whose first were in the call before: the same names
+  std::span<const double> shares, bounds;  // empty where there are none, as what follows
+  std::span<const std::int8_t> labels;
+  std::span<const std::string_view> ids;
+};
+
 // Takes the rows of one block, in their order, on one thread.
 class RowSink {
  public:
   virtual ~RowSink() = default;
   virtual void add(const TableRow& row) = 0;
+  // Rows of a binary table at once: for sinks that can do better than one by one.
+  virtual void add_rows(const TableRows& rows);
+  virtual void end() {}  // after the last row of its block, on the same thread
 };
 
 // Where a block stands in the table.
@@ -104,6 +122,7 @@ struct BlockPlace {
   std::uint64_t rows = 0;
   std::uint64_t first_row = 0;   // from 0
   std::uint64_t first_line = 0;  // of the file, from 1
+  std::string_view file = {};    // gone after the call that gets it
 };
 
 // Gives every block a sink of its own, fills it on any of the threads, then hands the sinks back in the order
@@ -114,7 +133,7 @@ struct ParallelTable {
   std::function<Result<void>(std::unique_ptr<RowSink>, const BlockPlace& at)>
       fold;  // in order, on the caller's
 };
-Result<TableSchema> map_table(const std::string& path, const TableOptions& options, const ParallelTable& work,
-                              const Observer& observer = {});
+Result<TableSchema> map_table(const TableSource& source, const TableOptions& options,
+                              const ParallelTable& work, const Observer& observer = {});
 
 }  // namespace bagwise

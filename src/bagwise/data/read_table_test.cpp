@@ -366,3 +366,22 @@ TEST_CASE("read_table: sparse tables stay sparse", "[data][read_table][svmlight]
     }
   }
 }
+
+TEST_CASE("read_table: comments before the first row do not hide its bag", "[data][read_table][svmlight]") {
+  const test::TempDir dir;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += fmt::format("# line {}\n", i);
+  text += "1 qid:a 1:2\n-1 qid:b 2:";
+  const std::string path = dir.file("t.svm");
+  for (const std::size_t block : {std::size_t{16}, std::size_t{100}, std::size_t{1} << 20}) {
+    CAPTURE(block);
+    test::write_bytes(path, text + "3\n");
+    const auto right = read_table(path, {.block_bytes = block});
+    REQUIRE(right.ok());
+    CHECK(right->groups.values == std::vector<std::string>{"a", "b"});
+    test::write_bytes(path, text + "x\n");
+    const auto wrong = read_table(path, {.block_bytes = block});
+    REQUIRE_FALSE(wrong.ok());
+    CHECK(wrong.error().line == 42);
+  }
+}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
@@ -99,6 +100,13 @@ class File {
     return got;
   }
 
+  Result<void> go_to(std::uint64_t offset) {
+    head_used_ = head_size_;
+    if (lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) >= 0) return {};
+    return Error{fmt::format("cannot read this file: {}", std::strerror(errno)), path_};
+  }
+
+  [[nodiscard]] bool regular() const { return regular_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }
@@ -158,6 +166,7 @@ class PlainSource final : public ByteSource {
   }
   [[nodiscard]] std::uint64_t consumed() const override { return file_.consumed(); }
   [[nodiscard]] std::uint64_t total() const override { return file_.total(); }
+  [[nodiscard]] bool plain() const override { return file_.regular(); }
 
  private:
   File file_;
@@ -197,6 +206,7 @@ class GzipSource final : public ByteSource {
       }
       between_members_ = false;
       const int code = inflate(&stream_, Z_NO_FLUSH);
+      if (code == Z_MEM_ERROR) throw std::bad_alloc();
       if (code == Z_STREAM_END) {
         between_members_ = true;
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
@@ -238,6 +248,7 @@ class ZstdSource final : public ByteSource {
         in_ = {packed_.data(), *got, 0};
       }
       const std::size_t code = ZSTD_decompressStream(stream_.get(), &out, &in_);
+      if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) throw std::bad_alloc();
       if (ZSTD_isError(code) != 0) {
         return Error{fmt::format("this zstd file is corrupt: {}", ZSTD_getErrorName(code)), file_.path()};
       }
@@ -286,9 +297,24 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path, co
   return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(*file)));
 }
 
+Result<std::unique_ptr<ByteSource>> ByteSource::open_at(const std::string& path, std::uint64_t from,
+                                                        const Waiting& waiting) {
+  auto file = File::open(path, waiting);
+  if (!file) return file.error();
+  if (auto moved = file->go_to(from); !moved) return moved.error();
+  return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(*file)));
+}
+
 bool can_read_twice(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+Result<FileSize> divisible_size(const std::string& path) {
+  if (!can_read_twice(path)) return FileSize{};
+  auto source = ByteSource::open(path);
+  if (!source) return source.error();
+  return FileSize{(*source)->total(), (*source)->plain()};
 }
 
 std::string name_without_packing(const std::string& path) {

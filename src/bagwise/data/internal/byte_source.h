@@ -28,6 +28,10 @@ class ByteSource {
   // folder, not readable, or called .gz / .zst without being such.
   static Result<std::unique_ptr<ByteSource>> open(const std::string& path, const Waiting& waiting = {});
 
+  // A plain file from byte `from` on.
+  static Result<std::unique_ptr<ByteSource>> open_at(const std::string& path, std::uint64_t from,
+                                                     const Waiting& waiting = {});
+
   virtual ~ByteSource() = default;
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
@@ -36,8 +40,9 @@ class ByteSource {
   // that was ended.
   virtual Result<std::size_t> read(char* to, std::size_t size, const Waiting& waiting = {}) = 0;
 
-  [[nodiscard]] virtual std::uint64_t consumed() const = 0;  // bytes of the file itself, before unpacking
-  [[nodiscard]] virtual std::uint64_t total() const = 0;     // size of the file; 0 = not known
+  [[nodiscard]] virtual std::uint64_t consumed() const = 0;   // bytes of the file itself, before unpacking
+  [[nodiscard]] virtual std::uint64_t total() const = 0;      // size of the file; 0 = not known
+  [[nodiscard]] virtual bool plain() const { return false; }  // neither packed nor a pipe
 
  protected:
   ByteSource() = default;
@@ -45,6 +50,13 @@ class ByteSource {
 
 // Whether `path` can be read twice (a pipe cannot).
 bool can_read_twice(const std::string& path);
+
+// How large a file is, and whether it can be read from anywhere within; a pipe has size 0 and cannot.
+struct FileSize {
+  std::uint64_t size = 0;
+  bool divisible = false;
+};
+Result<FileSize> divisible_size(const std::string& path);
 
 // The name without .gz or .zst, in lower case: what kind of table it is.
 std::string name_without_packing(const std::string& path);

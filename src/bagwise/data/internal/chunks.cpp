@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
+
+#include "bagwise/data/internal/row_ranges.h"
 
 namespace bagwise::internal {
 namespace {
@@ -38,8 +41,8 @@ class CutFinder {
 
 }  // namespace
 
-Chunks::Chunks(std::unique_ptr<ByteSource> source, Quotes quotes, ChunkSizes sizes)
-    : source_(std::move(source)), quotes_(quotes), sizes_(sizes) {}
+Chunks::Chunks(std::unique_ptr<ByteSource> source, Quotes quotes, ChunkSizes sizes, std::uint64_t limit)
+    : source_(std::move(source)), quotes_(quotes), sizes_(sizes), limit_(limit) {}
 
 void Chunks::make_room(Chunk& chunk, std::size_t used, std::size_t bytes) {
   if (chunk.capacity >= bytes + kSpare) return;
@@ -58,6 +61,7 @@ Result<bool> Chunks::next(Chunk& out, const Waiting& waiting) {
       spare_.pop_back();
     }
   }
+  if (base_ >= limit_) return false;
   std::size_t size = carry_.size();
   std::size_t window = std::max(sizes_.chunk, size);
   make_room(out, 0, window);
@@ -78,7 +82,16 @@ Result<bool> Chunks::next(Chunk& out, const Waiting& waiting) {
     finder.scan(out.buffer.get(), scanned, size);
     scanned = size;
     cut = at_end_ ? size : finder.cut();
-    if (cut > 0) break;
+    if (cut > 0) {
+      // The row that holds the byte before the limit is the last; the pieces begin outside quotes.
+      if (limit_ - base_ < cut) {
+        bool inside = false;
+        cut = first_row_behind({out.buffer.get(), cut}, static_cast<std::size_t>(limit_ - base_ - 1),
+                               quotes_ == Quotes::kRespect, inside)
+                  .value_or(cut);
+      }
+      break;
+    }
     if (window >= sizes_.longest) {
       out.cut_off = true;
       at_end_ = true;
@@ -89,6 +102,7 @@ Result<bool> Chunks::next(Chunk& out, const Waiting& waiting) {
     make_room(out, size, window);
   }
   if (cut < size) carry_.assign(out.buffer.get() + cut, size - cut);
+  base_ += cut;
   char* const text = out.buffer.get();
   if (text[cut - 1] != '\n') text[cut++] = '\n';
   // What is behind the chunk is never used, but parsers may load it: it has to have some value.

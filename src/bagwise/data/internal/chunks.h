@@ -7,19 +7,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "bagwise/core/limits.h"
 #include "bagwise/core/result.h"
 #include "bagwise/data/internal/byte_source.h"
 
 namespace bagwise::internal {
 
 struct ChunkSizes {
-  std::size_t chunk = std::size_t{1} << 20;     // bytes; bounds the memory, about two per thread in flight
-  std::size_t longest = std::size_t{64} << 20;  // a row longer than this is an error
+  std::size_t chunk = std::size_t{1} << 20;    // bytes; bounds the memory, about two per thread in flight
+  std::size_t longest = limits::kLongestLine;  // a row longer than this is an error
 };
 
 struct Chunk {
@@ -35,7 +37,9 @@ class Chunks {
  public:
   enum class Quotes { kRespect, kIgnore };
 
-  Chunks(std::unique_ptr<ByteSource> source, Quotes quotes, ChunkSizes sizes);
+  // Rows that begin at byte `limit` of the source or behind it are left out.
+  Chunks(std::unique_ptr<ByteSource> source, Quotes quotes, ChunkSizes sizes,
+         std::uint64_t limit = std::numeric_limits<std::uint64_t>::max());
 
   // The next piece; false at the end. One thread at a time, which `waiting` is asked on.
   Result<bool> next(Chunk& out, const Waiting& waiting = {});
@@ -50,7 +54,9 @@ class Chunks {
   std::unique_ptr<ByteSource> source_;
   Quotes quotes_;
   ChunkSizes sizes_;
-  std::string carry_;  // the start of a row whose end is in the next piece
+  std::uint64_t limit_;
+  std::uint64_t base_ = 0;  // where in the source the next piece begins
+  std::string carry_;       // the start of a row whose end is in the next piece
   bool at_end_ = false;
   std::mutex spare_mutex_;
   std::vector<Chunk> spare_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "bagwise/data/internal/csv_cell.h"
@@ -44,8 +45,9 @@ class Planner {
   Result<CsvLayout> plan() {
     layout_.missing = options_.missing;
     if (auto done = name_columns(); !done) return done.error();
-    const bool for_model = !options_.expected_features.empty();
-    if (auto done = for_model ? choose_expected() : choose_features(); !done) return done.error();
+    const bool for_model = !options_.expected_features.empty() || options_.settled;
+    auto chosen = options_.settled ? choose_settled() : for_model ? choose_expected() : choose_features();
+    if (!chosen) return chosen.error();
     if (auto done = check_groups(); !done) return done.error();
     if (layout_.sources.empty()) return fault("there is no feature column here; expected at least one");
     const bool mean = options_.missing == Missing::kMean;
@@ -151,13 +153,44 @@ class Planner {
                              suggestion(name, header_)));
   }
 
-  // Training: what the user asked for, else every column that is nothing else.
-  Result<void> choose_features() {
+  // Columns that the user wants nothing of get no role either.
+  Result<void> leave_out_excluded() {
     for (const auto& name : options_.exclude) {
       auto at = existing(name, "--exclude");
       if (!at) return at.error();
-      named_.insert(*at);  // so that it gets no role either
+      named_.insert(*at);
     }
+    return {};
+  }
+
+  // Training on a table of which all was looked at before: what was found, wherever it stands here.
+  Result<void> choose_settled() {
+    if (auto done = leave_out_excluded(); !done) return done;
+    if (auto done = give_roles(); !done) return done;
+    layout_.schema.feature_names = options_.expected_features;
+    const std::set<std::string_view> asked(options_.features.begin(), options_.features.end());
+    const std::set<std::string_view> one_hot(options_.one_hot.begin(), options_.one_hot.end());
+    for (std::size_t f = 0; f < options_.expected_features.size(); ++f) {
+      const std::string& name = options_.expected_features[f];
+      const auto slot = static_cast<std::uint32_t>(f);
+      const auto at = find(name);
+      const bool plain =
+          at && !named_.contains(*at) && !one_hot.contains(name) && (asked.empty() || asked.contains(name));
+      if (plain) {
+        layout_.columns[*at].role = Role::kFeature;
+        layout_.columns[*at].slot = slot;
+        layout_.sources.push_back(*at);
+      } else if (!take_one_hot(name, slot, &one_hot)) {
+        return fault(fmt::format("there is no column {}, which other files of the table have{}", shown(name),
+                                 suggestion(name, header_)));
+      }
+    }
+    return {};
+  }
+
+  // Training: what the user asked for, else every column that is nothing else.
+  Result<void> choose_features() {
+    if (auto done = leave_out_excluded(); !done) return done;
     const std::set<std::size_t> excluded = named_;
     if (auto done = give_roles(); !done) return done;
 
@@ -226,10 +259,13 @@ class Planner {
     return give_roles();
   }
 
-  // "column=value" where the file has such a column; either side may have further "=".
-  bool take_one_hot(const std::string& name, std::uint32_t slot) {
+  // "column=value" where the file has such a column (among `only`, if given); either side may have further
+  // "=".
+  bool take_one_hot(const std::string& name, std::uint32_t slot,
+                    const std::set<std::string_view>* only = nullptr) {
     for (std::size_t cut = name.find('='); cut != std::string::npos; cut = name.find('=', cut + 1)) {
       const auto at = find(name.substr(0, cut));
+      if (only != nullptr && !only->contains(std::string_view(name).substr(0, cut))) continue;
       if (!at || layout_.columns[*at].role == Role::kFeature) continue;
       CsvColumn& column = layout_.columns[*at];
       if (column.role != Role::kOneHot) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <unordered_set>
 
 #include "bagwise/data/csv_records.h"
 #include "bagwise/data/name_table.h"
@@ -137,15 +138,14 @@ class DocumentParser {
     const auto found = find_element(head, element);
     if (!found) return found.error();
     std::string_view rest = *found ? **found : std::string_view();
+    std::unordered_set<std::string> seen;
     for (;;) {
       const auto value = find_element(rest, "D");
       if (!value) return value.error();
       if (!*value) return {};
       rest.remove_prefix(static_cast<std::size_t>((*value)->data() + (*value)->size() - rest.data()));
       std::string text = without_entities(**value);
-      const bool known = std::any_of(to.categories.begin(), to.categories.end(),
-                                     [&](const auto& c) { return c.tag == tag && c.value == text; });
-      if (!known && !text.empty()) to.categories.push_back({tag, std::move(text)});
+      if (!text.empty() && seen.insert(text).second) to.categories.push_back({tag, std::move(text)});
     }
   }
 

@@ -189,7 +189,7 @@ ParsedChunk SvmlightParser::parse(const Chunk& chunk, RowSink& sink) const {
   return ChunkRun(layout_, chunk, sink).run();
 }
 
-bool first_row_has_group(const Chunk& chunk, bool otherwise) {
+std::optional<bool> first_row_has_group(const Chunk& chunk) {
   const char* p = chunk.begin;
   while (p != chunk.end) {
     while (is_blank(*p)) ++p;
@@ -201,7 +201,7 @@ bool first_row_has_group(const Chunk& chunk, bool otherwise) {
     while (*p != '\n') ++p;
     ++p;
   }
-  return otherwise;
+  return std::nullopt;
 }
 
 std::int32_t svmlight_index(const std::string& name) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bagwise/core/limits.h"
 #include "bagwise/core/result.h"
 #include "bagwise/data/internal/table_pipeline.h"
 #include "bagwise/data/read_table.h"
@@ -14,7 +16,7 @@
 namespace bagwise::internal {
 
 // Weights and sums have a place for every index up to the largest: one such array is 128 MB.
-inline constexpr std::int32_t kLargestSvmlightIndex = 1 << 24;
+using limits::kLargestSvmlightIndex;
 
 struct SvmlightLayout {
   bool groups = false;  // rows have qid:N
@@ -32,8 +34,8 @@ class SvmlightParser final : public ChunkParser {
   SvmlightLayout layout_;
 };
 
-// Whether the first row of this text has a group; `otherwise` if there is no row.
-bool first_row_has_group(const Chunk& chunk, bool otherwise);
+// Whether the first row of this text has a group; nothing if there is no row.
+std::optional<bool> first_row_has_group(const Chunk& chunk);
 
 // The feature called "7" is index 7; 0 if the name is not a whole number from 1 up to the largest.
 std::int32_t svmlight_index(const std::string& name);

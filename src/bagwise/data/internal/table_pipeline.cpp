@@ -24,6 +24,7 @@ struct Outcome {
   bool last = false;  // there was no such chunk: the file had ended
   ParsedChunk parsed;
   std::unique_ptr<RowSink> sink;
+  std::shared_ptr<PartReader> part;
   std::uint64_t consumed = 0;
   std::optional<Error> read_error;
   std::exception_ptr thrown;
@@ -53,9 +54,8 @@ class LabelWatch {
 
 class Pipeline {
  public:
-  Pipeline(Chunks& chunks, Chunk first, const ChunkParser& parser, const PipelineWork& work,
-           const Observer& observer)
-      : chunks_(chunks), first_(std::move(first)), parser_(parser), work_(work), observer_(observer) {
+  Pipeline(const NextPiece& next, const PipelineWork& work, const Observer& observer)
+      : next_(next), work_(work), observer_(observer) {
     threads_ = work.threads == 0 ? default_threads() : work.threads;
     // Two more than there are threads: enough that nobody waits while this thread parses before it folds.
     ring_.resize(threads_ == 1 ? 1 : threads_ + 2);
@@ -68,7 +68,7 @@ class Pipeline {
       Pipeline& pipeline;
       ~StopAtExit() { pipeline.stop(); }
     } const guard{*this};
-    for (unsigned i = 1; i < threads_; ++i) crew.emplace_back([this] { help(); });
+    crew = start_helpers(threads_ - 1, [this] { help(); });
     for (;;) {
       std::optional<Outcome> outcome = next_outcome();
       if (!outcome) {
@@ -86,8 +86,7 @@ class Pipeline {
  private:
   // Called on the folding thread only, without the lock.
   Next ask() {
-    const Progress progress{work_.phase, static_cast<double>(consumed_),
-                            static_cast<double>(chunks_.total())};
+    const Progress progress{work_.phase, static_cast<double>(consumed_), static_cast<double>(work_.total)};
     const Next next = tell(observer_, progress);
     told_to_stop_ = told_to_stop_ || next == Next::kStop;
     return next;
@@ -147,10 +146,10 @@ class Pipeline {
     taking_ = true;
     lock.unlock();
     Outcome outcome;
-    Chunk chunk;
+    Piece piece;
     bool got = false;
     try {
-      got = take(number, chunk, outcome);
+      got = take(piece, outcome);
     } catch (...) {
       outcome.thrown = std::current_exception();
     }
@@ -162,8 +161,10 @@ class Pipeline {
     if (got) {
       try {
         outcome.sink = work_.make();
-        outcome.parsed = parser_.parse(chunk, *outcome.sink);
-        chunks_.recycle(std::move(chunk));
+        outcome.parsed = piece.part->parse(piece.chunk, *outcome.sink);
+        if (!outcome.parsed.fault) outcome.sink->end();
+        piece.part->recycle(std::move(piece.chunk));
+        outcome.part = std::move(piece.part);
       } catch (...) {
         outcome.thrown = std::current_exception();
       }
@@ -176,38 +177,37 @@ class Pipeline {
     lock.lock();
   }
 
-  bool take(std::uint64_t number, Chunk& chunk, Outcome& outcome) {
-    if (number == 0 && first_.begin != first_.end) {
-      chunk = std::move(first_);
-    } else {
-      auto next = chunks_.next(chunk, [this] { return while_waiting(); });
-      if (!next) {
-        outcome.read_error = next.error();
-        return false;
-      }
-      if (!*next) {
-        outcome.last = true;
-        return false;
-      }
+  bool take(Piece& piece, Outcome& outcome) {
+    auto next = next_(piece, [this] { return while_waiting(); });
+    if (!next) {
+      outcome.read_error = next.error();
+      return false;
     }
-    outcome.consumed = chunk.consumed;
-    return true;
+    outcome.last = !*next;
+    outcome.consumed = piece.chunk.consumed;
+    return *next;
   }
 
   Result<void> fold(Outcome& outcome) {
     if (outcome.read_error) return *outcome.read_error;
     ParsedChunk& parsed = outcome.parsed;
-    const std::uint64_t first_line = work_.first_line + lines_;
+    if (part_ != outcome.part) {
+      part_ = outcome.part;
+      lines_ = 0;
+    }
+    const std::string& file = part_->file;
+    const std::uint64_t first_line = part_->first_line + lines_;
     const auto conflict = labels_.conflict(parsed);
     if (conflict && (!parsed.fault || *conflict <= parsed.fault->line)) {
-      return Error{"labels 0 and -1 are both used for negatives; expected either 0 and 1, or -1 and 1",
-                   work_.file, first_line + *conflict, parsed.label_column};
+      return Error{"labels 0 and -1 are both used for negatives; expected either 0 and 1, or -1 and 1", file,
+                   first_line + *conflict, parsed.label_column};
     }
     if (parsed.fault) {
-      return Error{std::move(parsed.fault->message), work_.file, first_line + parsed.fault->line,
+      return Error{std::move(parsed.fault->message), file,
+                   parsed.fault->line == kNoLine ? 0 : first_line + parsed.fault->line,
                    std::move(parsed.fault->column)};
     }
-    const BlockPlace place{parsed.rows, rows_, first_line};
+    const BlockPlace place{parsed.rows, rows_, first_line, file};
     rows_ += parsed.rows;
     lines_ += parsed.lines;
     return work_.fold(std::move(outcome.sink), place);
@@ -221,9 +221,7 @@ class Pipeline {
     changed_.notify_all();
   }
 
-  Chunks& chunks_;
-  Chunk first_;
-  const ChunkParser& parser_;
+  const NextPiece& next_;
   const PipelineWork& work_;
   const Observer& observer_;
   const std::thread::id folding_thread_ = std::this_thread::get_id();
@@ -236,15 +234,16 @@ class Pipeline {
   bool taking_ = false, no_more_ = false, stopped_ = false;
 
   std::uint64_t rows_ = 0, lines_ = 0, consumed_ = 0;  // folded; the folding thread only, as what follows
+  std::shared_ptr<PartReader> part_;                   // the last that something was folded of
   bool told_to_stop_ = false;
   LabelWatch labels_;
 };
 
 }  // namespace
 
-Result<std::uint64_t> run_pipeline(Chunks& chunks, Chunk first, const ChunkParser& parser,
-                                   const PipelineWork& work, const Observer& observer) {
-  return Pipeline(chunks, std::move(first), parser, work, observer).run();
+Result<std::uint64_t> run_pipeline(const NextPiece& next, const PipelineWork& work,
+                                   const Observer& observer) {
+  return Pipeline(next, work, observer).run();
 }
 
 }  // namespace bagwise::internal

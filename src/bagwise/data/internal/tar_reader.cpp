@@ -23,6 +23,47 @@ struct FreeArchive {
   void operator()(archive* a) const { archive_read_free(a); }
 };
 
+constexpr std::size_t kXzHeaders = 12 + 1024;  // of a stream and of a block, at most
+constexpr std::uint64_t kLargestDictionary = std::uint64_t{256}
+                                             << 20;  // of xz; its own largest preset has 64 MB
+
+// The dictionary that the first block of an .xz file asks for, which libarchive gives it whatever it is; 0
+// where this is no such file. Numbers of several bytes are passed over, seven bits at a time.
+std::uint64_t xz_dictionary(std::string_view bytes) {
+  constexpr std::string_view kMark(
+      "\xFD"
+      "7zXZ\0",
+      6);
+  constexpr std::size_t kStreamHeader = 12;
+  constexpr unsigned char kLzma2 = 0x21, kLargest = 40;
+  if (!bytes.starts_with(kMark) || bytes.size() < kStreamHeader + 2) return 0;
+  const auto byte = [&](std::size_t at) {
+    return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
+  };
+  const unsigned flags = byte(kStreamHeader + 1);
+  std::size_t at = kStreamHeader + 2;
+  const auto number = [&] {
+    std::uint64_t out = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+      const unsigned next = byte(at++);
+      out |= static_cast<std::uint64_t>(next & 0x7FU) << shift;
+      if ((next & 0x80U) == 0) break;
+    }
+    return out;
+  };
+  for (const unsigned size_is_there : {0x40U, 0x80U}) {
+    if ((flags & size_is_there) != 0) number();
+  }
+  for (unsigned filters = (flags & 3U) + 1; filters > 0 && at < bytes.size(); --filters) {
+    const std::uint64_t id = number(), properties = number();
+    if (id == kLzma2 && properties == 1)
+      return std::uint64_t{2 | (byte(at) & 1U)} << (std::min<unsigned>(byte(at), kLargest) / 2 + 11);
+    if (properties >= bytes.size() - at) return 0;
+    at += properties;
+  }
+  return 0;
+}
+
 bool leads_out(std::string_view name) {
   if (name.empty() || name.front() == '/') return true;
   for (std::size_t from = 0; from <= name.size();) {
@@ -64,21 +105,40 @@ struct TarReader::State {
       fault = Error{"reading was stopped", path};
       return false;
     }
-    auto got = source->read(piece.data(), piece.size(), telling(observer));
-    if (!got) {
-      fault = got.error();
-      return false;
+    // The first piece has all that xz says of its first block, unless the file is shorter.
+    const std::size_t least = began ? 1 : kXzHeaders;
+    std::size_t size = 0;
+    while (size < least) {
+      auto got = source->read(piece.data() + size, piece.size() - size, telling(observer));
+      if (!got) {
+        fault = got.error();
+        return false;
+      }
+      if (*got == 0) break;
+      size += *got;
+    }
+    if (!began) {
+      const std::uint64_t dictionary = xz_dictionary({piece.data(), size});
+      if (dictionary > kLargestDictionary) {
+        fault = Error{fmt::format("asks for {} MB to be unpacked in; expected at most {}", dictionary >> 20,
+                                  kLargestDictionary >> 20),
+                      path};
+        return false;
+      }
     }
     *bytes = piece.data();
-    supplied = static_cast<la_ssize_t>(*got);
+    supplied = static_cast<la_ssize_t>(size);
+    began = true;
     return true;
   }
   la_ssize_t supplied = 0;
+  bool began = false;
 
   // What went wrong in the last call of libarchive.
   [[nodiscard]] Error broken() const {
     if (thrown) std::rethrow_exception(thrown);
     if (fault) return *fault;
+    if (archive_errno(handle.get()) == ENOMEM) throw std::bad_alloc();
     const char* why = archive_error_string(handle.get());
     if (members == 0) {
       return {fmt::format("is neither a folder nor a tar archive that can be read (.tar, .tar.gz, .tar.xz, "
@@ -123,11 +183,11 @@ Result<TarReader> TarReader::open(const std::string& path, const Observer& obser
   archive* a = state->handle.get();
   if (a == nullptr) throw std::bad_alloc();
   // gzip and zstd are unpacked by ByteSource. No filter that would start a program.
-  archive_read_support_filter_xz(a);
-  archive_read_support_filter_lzma(a);
-  archive_read_support_filter_bzip2(a);
-  archive_read_support_filter_compress(a);
-  archive_read_support_format_tar(a);
+  for (const auto support :
+       {archive_read_support_filter_xz, archive_read_support_filter_lzma, archive_read_support_filter_bzip2,
+        archive_read_support_filter_compress, archive_read_support_format_tar}) {
+    if (support(a) != ARCHIVE_OK && archive_errno(a) == ENOMEM) throw std::bad_alloc();
+  }
   if (archive_read_open(a, state.get(), nullptr, &State::supply, nullptr) != ARCHIVE_OK)
     return state->broken();
   return TarReader(std::move(state));

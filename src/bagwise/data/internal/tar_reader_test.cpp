@@ -148,6 +148,27 @@ TEST_CASE("tar_reader: an archive cut short or damaged is an error", "[data][tar
   CHECK_THAT(read_bytes(changed).fault, Catch::StartsWith("a.tar: is damaged or cut short: Damaged tar"));
 }
 
+TEST_CASE("tar_reader: no more memory is given to xz than is of use", "[data][tar_reader][badargs]") {
+  const std::string start(
+      "\xFD"
+      "7zXZ\0\0\x04\0\0\0\0",
+      12);
+  // A block's header: its size, its flags, then the filters with their numbers and properties.
+  const auto fault_of = [&](const std::string& block, int dictionary) {
+    return read_bytes(start + block + static_cast<char>(dictionary), "a.tar.xz").fault;
+  };
+  const std::string plain("\x02\x00\x21\x01", 4), behind_another("\x02\x01\x03\x01\x00\x21\x01", 7),
+      with_sizes("\x04\xC0\x80\x80\x01\x05\x21\x01", 8);
+  for (const std::string& block : {plain, behind_another, with_sizes}) {
+    CHECK(fault_of(block, 37) == "a.tar.xz: asks for 1536 MB to be unpacked in; expected at most 256");
+    CHECK(fault_of(block, 33) == "a.tar.xz: asks for 384 MB to be unpacked in; expected at most 256");
+    CHECK_THAT(fault_of(block, 32), Catch::Contains("is neither a folder nor a tar archive"));
+    CHECK_THAT(fault_of(block, 255), Catch::Contains("to be unpacked in"));
+  }
+  for (std::size_t size = 0; size < plain.size(); ++size)
+    CHECK_FALSE(read_bytes(start + plain.substr(0, size), "a.tar.xz").fault.empty());
+}
+
 TEST_CASE("tar_reader: what is no archive is an error that says what is", "[data][tar_reader][badargs]") {
   CHECK_THAT(read_bytes("just a text\n", "a.txt").fault,
              Catch::Contains("a.txt: is neither a folder nor a tar archive") && Catch::Contains(".tar.xz"));
