@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/core/random.h"
 
 namespace {
@@ -199,6 +200,116 @@ TEST_CASE("feature_moments: sums, squares and extremes merge like one pass", "[b
       CHECK(moments.sum[j].value() == Approx(static_cast<double>(sum)).epsilon(1e-14));
       CHECK(moments.sum_of_squares[j].value() == Approx(static_cast<double>(squares)).epsilon(1e-14));
       CHECK(moments.largest[j] == largest);
+    }
+  }
+}
+
+TEST_CASE("bag_sums: sparse sums are those of dense ones", "[bags][bag_sums]") {
+  using namespace bagwise;
+  Rng rng(21);
+  constexpr std::size_t kFeatures = 60, kBags = 4;
+  for (int round = 0; round < 5; ++round) {
+    BagSums dense(kBags, kFeatures), sparse(kBags, kFeatures, BagSums::Layout::kSparse);
+    BagSums part(kBags, kFeatures, BagSums::Layout::kSparse), dense_part(kBags, kFeatures);
+    for (int i = 0; i < 400; ++i) {
+      std::vector<std::int32_t> index;
+      std::vector<double> values;
+      for (std::int32_t j = 0; j < static_cast<std::int32_t>(kFeatures); ++j) {
+        if (rng.below(8) == 0) index.push_back(j), values.push_back(rng.normal() * 1e6 + 1);
+      }
+      const std::size_t bag = rng.below(kBags - 1);  // the last stays empty
+      const bool first = rng.below(2) == 0;
+      (first ? sparse : part).add_sparse_row(bag, index, values, 0.5);
+      (first ? dense : dense_part).add_sparse_row(bag, index, values, 0.5);
+    }
+    const std::vector<std::uint32_t> to = {1, 0, 2, 3};
+    for (BagSums* sums : {&sparse, &dense}) sums->merge(sums == &sparse ? part : dense_part, to);
+    BagSums mixed = dense_part;  // sparse into dense
+    mixed.merge(part);
+    std::vector<std::uint32_t> places(kFeatures);
+    for (std::size_t j = 0; j < kFeatures; ++j) places[j] = static_cast<std::uint32_t>(2 * (kFeatures - j));
+    const std::vector<std::uint32_t> order = {2, 0, 0};
+    const BagSums moved = sparse.replaced(places, 200), dense_moved = dense.replaced(places, 200);
+    const BagSums turned = sparse.reordered(order), dense_turned = dense.reordered(order);
+    CHECK(moved.layout() == BagSums::Layout::kSparse);
+    CHECK(turned.layout() == BagSums::Layout::kSparse);
+    const DenseRows means = sparse.means(), truth = dense.means();
+    const Features rows = sparse.mean_rows();
+    REQUIRE(rows.sparse());
+    const auto csr = std::get<CsrView>(rows.view());
+    const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-9 * 1e-6 * (1e8 + std::abs(b)); };
+    for (std::size_t k = 0; k < kBags; ++k) {
+      CHECK(sparse.count(k) == dense.count(k));
+      CHECK(sparse.bound_sum(k) == dense.bound_sum(k));
+      for (std::size_t j = 0; j < kFeatures; ++j) {
+        CHECK(near(sparse.sum(k, j), dense.sum(k, j)));
+        CHECK(near(means(k, j), truth(k, j)));
+        CHECK(near(mixed.sum(k, j), 2 * dense_part.sum(k, j)));
+        CHECK(near(moved.sum(k, places[j]), dense_moved.sum(k, places[j])));
+        if (k < order.size()) CHECK(near(turned.sum(k, j), dense_turned.sum(k, j)));
+      }
+      CHECK(moved.sum(k, 1) == 0);
+      for (auto at = csr.start[k]; at < csr.start[k + 1]; ++at) {
+        const auto i = static_cast<std::size_t>(at);
+        CHECK(csr.values[i] == means(k, static_cast<std::size_t>(csr.index[i])));
+        if (at > csr.start[k]) CHECK(csr.index[i - 1] < csr.index[i]);
+      }
+    }
+    CHECK(sparse.pack().size() == dense.pack().size());
+  }
+}
+
+TEST_CASE("bag_sums: sparse sums keep what cancels, in parts too", "[bags][bag_sums]") {
+  using namespace bagwise;
+  const std::vector<std::int32_t> index = {7};
+  BagSums all(1, 2000, BagSums::Layout::kSparse);
+  for (int part = 0; part < 200; ++part) {
+    BagSums one(1, 2000, BagSums::Layout::kSparse);
+    for (const double x : {1e16, 1.0}) one.add_sparse_row(0, index, std::vector{x}, 0);
+    one = one.reordered(std::vector<std::uint32_t>{0});  // now one entry of a high and a low part
+    all.merge(one);
+  }
+  for (int part = 0; part < 200; ++part) all.add_sparse_row(0, index, std::vector{-1e16}, 0);
+  CHECK(all.sum(0, 7) == 200);
+  CHECK(all.means()(0, 7) == 200.0 / 600);
+}
+
+TEST_CASE("bag_sums: rows added together give the bits of rows added one by one", "[bags][bag_sums]") {
+  Rng rng(71);
+  for (std::size_t features = 1; features <= 70; ++features) {
+    for (const std::size_t bags : {std::size_t{1}, std::size_t{3}, std::size_t{40}, std::size_t{500}}) {
+      const std::size_t count = static_cast<std::size_t>(rng.below(120));
+      const auto rows = random_rows(count, bags, features, rng);
+      const bool own_bounds = rng.below(2) == 0;
+      std::vector<std::uint32_t> to;
+      std::vector<double> values, bounds;
+      BagSums expected(bags, features), found(bags, features);
+      FeatureMoments expected_moments(features), found_moments(features);
+      for (const Row& row : rows) {
+        to.push_back(static_cast<std::uint32_t>(row.bag));
+        values.insert(values.end(), row.values.begin(), row.values.end());
+        bounds.push_back(row.bound);
+      }
+      if (!own_bounds) bounds.clear();
+      const bagwise::DenseView view{values.data(), count, features};
+      for (int again = 0; again < 2; ++again) {  // the second time to sums that are not 0
+        for (const Row& row : rows) {
+          expected.add_row(row.bag, row.values, own_bounds ? row.bound : 0.25);
+          expected_moments.add_row(row.values);
+        }
+        found.add_rows(to, view, bounds, 0.25);
+        found_moments.add_rows(view);
+      }
+      CAPTURE(features, bags, count);
+      REQUIRE(found.pack() == expected.pack());
+      REQUIRE(found_moments.rows == expected_moments.rows);
+      REQUIRE(found_moments.largest == expected_moments.largest);
+      for (std::size_t j = 0; j < features; ++j) {
+        REQUIRE(found_moments.sum[j].high == expected_moments.sum[j].high);
+        REQUIRE(found_moments.sum[j].low == expected_moments.sum[j].low);
+        REQUIRE(found_moments.sum_of_squares[j].high == expected_moments.sum_of_squares[j].high);
+        REQUIRE(found_moments.sum_of_squares[j].low == expected_moments.sum_of_squares[j].low);
+      }
     }
   }
 }

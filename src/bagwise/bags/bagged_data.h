@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bagwise/bags/bag_sums.h"
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/data/dataset.h"
 
 namespace bagwise {

@@ -188,13 +188,14 @@ struct JoinedBags {
   std::vector<std::uint32_t> order;  // bag k is order[k] of the input
 };
 
-Result<JoinedBags> join(CountedBags found, const std::string& file, const ProportionTable* table) {
+Result<JoinedBags> join(CountedBags found, const std::string& file, const ProportionTable* table,
+                        BagsHere here = BagsHere::kAll) {
   if (table != nullptr && !found.shares.empty()) {
     return Error{fmt::format("has a proportion column, and {} gives proportions too; expected one of the two",
                              table->file),
                  file};
   }
-  if (table == nullptr && found.shares.empty()) {
+  if (table == nullptr && found.shares.empty() && !(here == BagsHere::kSome && found.names.empty())) {
     return Error{"has no proportion column and no file of proportions was given; expected one of the two",
                  file};
   }
@@ -225,7 +226,7 @@ Result<JoinedBags> join(CountedBags found, const std::string& file, const Propor
     out.bags.names.push_back(std::move(found.names[k]));
   }
   if (std::ranges::all_of(out.bags.noise, [](double s) { return s == 0; })) out.bags.noise.clear();
-  if (table != nullptr && table->bags.size() != out.bags.names.size()) {
+  if (here == BagsHere::kAll && table != nullptr && table->bags.size() != out.bags.names.size()) {
     // Of the proportions without bag, the first in the file.
     const std::pair<const std::string, KnownProportion>* first = nullptr;
     for (const auto& entry : table->bags) {
@@ -290,7 +291,7 @@ Result<ProportionTable> make_proportions(const std::string& what, std::span<cons
   return make_proportions(what, {"bag", "proportion"}, records);
 }
 
-Result<void> write_proportions(const std::string& path, const ProportionTable& table) {
+Result<void> write_proportions(const std::string& path, const ProportionTable& table, FileGroup* group) {
   const bool sizes = std::all_of(table.bags.begin(), table.bags.end(),
                                  [](const auto& entry) { return entry.second.size.has_value(); });
   const auto any = [&](auto has) {
@@ -309,7 +310,7 @@ Result<void> write_proportions(const std::string& path, const ProportionTable& t
       text += fmt::format(",{}", private_counts ? known.epsilon_dp : known.stderror);
     text += '\n';
   }
-  return write_file(path, text);
+  return write_file(path, text, group);
 }
 
 Result<BaggedData> attach_proportions(Dataset instances, const std::string& instances_file,
@@ -361,10 +362,10 @@ Result<BaggedData> attach_proportions(Dataset instances, const std::string& inst
 }
 
 Result<ReducedBags> attach_proportions(GroupedSums instances, const std::string& instances_file,
-                                       const ProportionTable* table) {
+                                       const ProportionTable* table, BagsHere here) {
   CountedBags found{std::move(instances.names), {}, std::move(instances.shares)};
   for (std::size_t k = 0; k < found.names.size(); ++k) found.counts.push_back(instances.sums.count(k));
-  auto joined = join(std::move(found), instances_file, table);
+  auto joined = join(std::move(found), instances_file, table, here);
   if (!joined) return joined.error();
   ReducedBags out;
   out.feature_names = std::move(instances.schema.feature_names);

@@ -18,6 +18,8 @@
 
 namespace bagwise {
 
+class FileGroup;
+
 struct KnownProportion {
   double proportion = 0;
   std::optional<std::uint64_t> size;  // of the bag, where the file tells
@@ -47,7 +49,8 @@ Result<ProportionTable> make_proportions(const std::string& what, const std::vec
 Result<ProportionTable> make_proportions(const std::string& what, std::span<const std::string> bags,
                                          std::span<const double> shares);
 // bag,proportion,size and, where a bag has noise, stderr or epsilon_dp.
-Result<void> write_proportions(const std::string& path, const ProportionTable& table);
+Result<void> write_proportions(const std::string& path, const ProportionTable& table,
+                               FileGroup* group = nullptr);
 
 // Joins instances and proportions. Errors: a bag without proportion, a proportion without bag, a size that
 // does not match, both a proportion file and a proportion column, neither, a column not constant within a
@@ -55,7 +58,9 @@ Result<void> write_proportions(const std::string& path, const ProportionTable& t
 // column.
 Result<BaggedData> attach_proportions(Dataset instances, const std::string& instances_file,
                                       const ProportionTable* table);
+// Where these are only some of the bags (others are elsewhere), proportions of others are no fault.
+enum class BagsHere { kAll, kSome };
 Result<ReducedBags> attach_proportions(GroupedSums instances, const std::string& instances_file,
-                                       const ProportionTable* table);
+                                       const ProportionTable* table, BagsHere here = BagsHere::kAll);
 
 }  // namespace bagwise

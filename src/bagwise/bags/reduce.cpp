@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/bags/rows_by_bag.h"
 #include "bagwise/core/parallel.h"
 

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "bagwise/core/random.h"
+#include "bagwise/data/binary_table.h"
 #include "bagwise/data/read_table.h"
 #include "support/temp_dir.h"
 
@@ -191,6 +192,20 @@ TEST_CASE("reduce_table: a proportion column must be constant within a bag",
                 "expected one proportion per bag");
     }
   }
+}
+
+TEST_CASE("reduce_table: a binary table tells the row of another proportion, deep in a block",
+          "[bags][reduce_table][badargs]") {
+  const bagwise::test::TempDir dir;
+  const std::string csv = dir.file("t.csv"), bw = dir.file("t.bw");
+  std::string text = "bag,proportion,x,y\n";
+  for (int i = 1; i <= 4000; ++i) text += fmt::format("bag {},{},{},1\n", i % 7, i == 3001 ? 0.75 : 0.5, i);
+  write_text(csv, text);
+  REQUIRE(convert_table(csv, bw, {}).ok());
+  const auto found = reduce_table(bw, {});
+  REQUIRE_FALSE(found.ok());
+  CHECK(found.error().line == 3001);
+  CHECK(reduce_table(csv, {}).error().line == 3002);  // behind a header
 }
 
 TEST_CASE("reduce_table: a long name of a bag is cut in messages", "[bags][reduce_table][badargs]") {
