@@ -79,8 +79,8 @@ class TruncatedNewton {
         options_(options),
         all_(problem.rows, options.threads),
         rows_(problem, all_),
-        hessian_(problem, all_) {
-    w_ = Vector::Zero(problem.linear.size());
+        hessian_(problem, all_),
+        w_(Vector::Zero(problem.linear.size())) {
     now_ = evaluate(w_);
     first_ = now_.gradient.norm();
     constexpr Eigen::Index kLargestFactor = 4096;  // 128 MB
