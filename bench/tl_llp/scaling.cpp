@@ -92,7 +92,7 @@ void scaling_with_instances() {
       const ReducedBags reduced = reduce(data);
       reduce_seconds = std::min(reduce_seconds, watch.seconds());
       const DenseRows means = reduced.sums.means();
-      TubeProblem p = inverse_calibration_problem(reduced, means, {});
+      TubeProblem p = inverse_calibration_problem(reduced, means.view(), {});
       p.lambda = {10, 1};
       for (std::size_t k = 0; k < kBags; ++k) p.task.push_back(k < kBags / 4 * 3 ? 0 : 1);
       solve_seconds = std::min(solve_seconds, solve_ours(p, 1e-6).seconds);

@@ -20,7 +20,7 @@ void make_task(GeneratorKind kind, std::size_t bag_size, Task& task) {
   for (std::uint32_t t = 0; t < 2; ++t) {
     const ReducedBags reduced = reduce(in_bags(std::move(t == 0 ? data.source : data.target), bag_size, rng));
     const DenseRows means = reduced.sums.means();
-    const TubeProblem one = inverse_calibration_problem(reduced, means, {});
+    const TubeProblem one = inverse_calibration_problem(reduced, means.view(), {});
     std::copy_n(means.view().values, means.rows() * means.columns(), task.means.append(means.rows()));
     p.task.insert(p.task.end(), means.rows(), t);
     p.target.insert(p.target.end(), one.target.begin(), one.target.end());

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
+#include "tube_regression/sparse_task.h"
 #include "tube_regression/task.h"
 
 namespace {
@@ -96,5 +98,9 @@ int main(int argc, char** argv) {
   Totals totals;
   if (part == "all" || part == "libsvm") against_libsvm(totals);
   if (part == "all" || part == "liblinear") against_liblinear();
+  if (part == "all" || part == "sparse") {
+    const std::uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
+    against_liblinear_on_sparse_rows(argc > 2 ? argv[2] : "", seed);
+  }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "support/generated_bags.h"
@@ -19,7 +20,7 @@ void make_task(GeneratorKind kind, std::size_t rows, std::size_t bag_size, Task&
   task.kind = kind;
   task.bag_size = bag_size;
   task.means = reduced.sums.means();
-  task.problem = inverse_calibration_problem(reduced, task.means, {});
+  task.problem = inverse_calibration_problem(reduced, task.means.view(), {});
 }
 
 void set_cost(Task& task, double cost) {
@@ -27,13 +28,21 @@ void set_cost(Task& task, double cost) {
   task.problem.cost_below = task.problem.cost_above;
 }
 
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 double objective(const TubeProblem& problem, const Answer& answer) {
-  const auto rows = std::get<DenseView>(problem.rows);
   double sum = answer.weights.squaredNorm() / 2;
   for (std::size_t i = 0; i < problem.size(); ++i) {
     double f = answer.bias;
-    for (std::size_t j = 0; j < rows.columns; ++j)
-      f += rows.row(i)[j] * answer.weights[static_cast<Eigen::Index>(j)];
+    if (const auto* dense = std::get_if<DenseView>(&problem.rows)) {
+      for (std::size_t j = 0; j < dense->columns; ++j)
+        f += dense->row(i)[j] * answer.weights[static_cast<Eigen::Index>(j)];
+    } else {
+      const auto& sparse = std::get<CsrView>(problem.rows);
+      const auto end = static_cast<std::size_t>(sparse.start[i + 1]);
+      for (auto k = static_cast<std::size_t>(sparse.start[i]); k < end; ++k)
+        f += sparse.values[k] * answer.weights[sparse.index[k]];
+    }
     sum += problem.cost_above[i] * std::max(0.0, std::abs(f - problem.target[i]) - problem.tube[i]);
   }
   return sum;

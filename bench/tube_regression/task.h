@@ -28,14 +28,17 @@ struct Answer {
   Vector weights;
   double bias = 0;
   double seconds = 0;
+  double cpu_seconds = 0;  // of all threads; for comparisons on a machine that does other work too
+  double gap = 1;          // relative, certified; ours alone
 };
+double cpu_seconds();  // of this process so far
 
 // The stated objective at an answer, by plain loops.
 double objective(const TubeProblem& problem, const Answer& answer);
 // The objective of LIBLINEAR's problem, which also regularises the bias: + 1/2 b^2.
 double objective_with_bias(const TubeProblem& problem, const Answer& answer);
 
-Answer solve_ours(const TubeProblem& problem, double gap, TubeAlgorithm algorithm);
+Answer solve_ours(const TubeProblem& problem, double gap, TubeAlgorithm algorithm, unsigned threads = 0);
 Answer solve_libsvm(const TubeProblem& problem, double tolerance);  // time without making the kernel
 Answer solve_liblinear(const TubeProblem& problem, double tolerance);
 

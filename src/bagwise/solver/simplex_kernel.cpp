@@ -69,6 +69,28 @@ struct Certificate {
   [[nodiscard]] bool finite() const { return std::isfinite(primal) && std::isfinite(dual); }
 };
 
+// What there is at a point, which is put to the multiple of its multipliers that certifies most. Rounding may
+// take the gap asked for away again: then it has not been reached.
+SimplexKernelSolution solution_at(const LabelledRows& rows, double cost, SimplexPoint point, Termination end,
+                                  int steps, double gap_tolerance) {
+  point.alpha *= Certificate(rows, cost, point).factor;
+  point.alpha = point.alpha.cwiseMax(0.0).cwiseMin(cost);
+  Certificate last(rows, cost, point);
+  SimplexKernelSolution out;
+  out.alpha.assign(point.alpha.begin(), point.alpha.end());
+  out.mu.assign(point.mu.begin(), point.mu.end());
+  out.planes = std::move(last.planes);
+  out.stretch = last.stretch;
+  out.report = {.termination = end,
+                .primal = last.primal,
+                .dual = last.dual,
+                .iterations = steps,
+                .algorithm = "interior-point"};
+  if (end == Termination::kConverged && !(out.report.relative_gap() <= gap_tolerance))
+    out.report.termination = Termination::kIterationLimit;
+  return out;
+}
+
 // Rows are looked at in turns: those whose multipliers are free or may come free are solved for while the
 // others are held at 0 or C; then those that were held wrongly join.
 class Turns {
@@ -220,20 +242,7 @@ class Turns {
 
   SimplexKernelSolution finish(Termination end) {
     if (end == Termination::kConverged) put_on_bounds();
-    best_.alpha *= Certificate(rows_, cost_, best_).factor;
-    best_.alpha = best_.alpha.cwiseMax(0.0).cwiseMin(cost_);
-    Certificate last(rows_, cost_, best_);
-    SimplexKernelSolution out;
-    out.alpha.assign(best_.alpha.begin(), best_.alpha.end());
-    out.mu.assign(best_.mu.begin(), best_.mu.end());
-    out.planes = std::move(last.planes);
-    out.stretch = last.stretch;
-    out.report = {.termination = end,
-                  .primal = last.primal,
-                  .dual = last.dual,
-                  .iterations = steps_,
-                  .algorithm = "interior-point"};
-    return out;
+    return solution_at(rows_, cost_, best_, end, steps_, options_.gap_tolerance);
   }
 
   static constexpr double kBound = 1e-3;    // of the mean multiplier: nearer to a bound is on it
@@ -255,13 +264,50 @@ class Turns {
   int steps_ = 0, retries_ = 0;
 };
 
+// The mean squared length of the rows.
+double mean_square(const RowsView& rows) {
+  double squares = 0;
+  for (const double v : stored_values(rows)) squares += v * v;
+  return squares / static_cast<double>(std::max<std::size_t>(row_count(rows), 1));
+}
+
+// A cost so large that multipliers cancel to planes of few digits: a lower one leads to nearly the same
+// planes, which then count at the cost that was asked for. Both dual values are lower bounds of the same
+// problem.
+void try_lower_cost(const SimplexKernelProblem& problem, double cost, const SimplexKernelOptions& options,
+                    const Observer& observer, SimplexKernelSolution& best) {
+  const SimplexKernelSolution lower =
+      Turns({problem.rows, problem.labels, cost}, options, nullptr, observer).run();
+  if (lower.report.termination == Termination::kNumericalFault) return;
+  const LabelledRows rows(problem.rows, label_matrix(problem), options.threads);
+  const auto n = static_cast<Index>(lower.alpha.size()), labelings = static_cast<Index>(lower.mu.size());
+  SimplexKernelSolution found = solution_at(
+      rows, problem.cost,
+      {Eigen::Map<const Vector>(lower.alpha.data(), n), Eigen::Map<const Vector>(lower.mu.data(), labelings)},
+      best.report.termination, best.report.iterations + lower.report.iterations, options.gap_tolerance);
+  if (!std::isfinite(found.report.dual) || !(found.report.primal < best.report.primal)) return;
+  found.report.dual = std::max(found.report.dual, best.report.dual);
+  best = std::move(found);
+  if (lower.report.termination == Termination::kStopped) best.report.termination = Termination::kStopped;
+  if (best.report.relative_gap() <= options.gap_tolerance) best.report.termination = Termination::kConverged;
+}
+
 }  // namespace
 
 SimplexKernelSolution solve_simplex_kernel(const SimplexKernelProblem& problem,
                                            const SimplexKernelOptions& options,
                                            const SimplexKernelSolution* start, const Observer& observer) {
   assert(!problem.labels.empty() && problem.cost > 0);
-  return Turns(problem, options, start, observer).run();
+  SimplexKernelSolution out = Turns(problem, options, start, observer).run();
+  if (out.report.termination != Termination::kIterationLimit) return out;
+  constexpr double kDear = 1e4, kMost = 1e200;  // costs in units of the kernel
+  const double square = mean_square(problem.rows);
+  if (!(problem.cost * square < kMost)) {
+    out.report.termination = Termination::kNumericalFault;
+  } else if (problem.cost * square > kDear) {
+    try_lower_cost(problem, kDear / square, options, observer, out);
+  }
+  return out;
 }
 
 }  // namespace bagwise

@@ -19,6 +19,7 @@
 #include <limits>
 #include <vector>
 
+#include "bagwise/comm/communicator.h"
 #include "bagwise/linalg/rows.h"
 
 namespace bagwise {
@@ -42,6 +43,10 @@ struct TubeProblem : TubeTerms {
   std::vector<double> shift_above;  // s_i; empty: 0
   std::vector<double> shift_below;  // s'_i; empty: 0
   std::vector<Vector> direction;    // u_t, one per task; needed with shifts only
+  // Ranks that have other rows of the same problem: the rows here are this rank's, perhaps none, and every
+  // rank makes the same calls. All get the same planes; multipliers are of a rank's own rows. Null: no
+  // others.
+  Communicator* comm = nullptr;
 
   [[nodiscard]] std::size_t features() const { return column_count(rows); }
   [[nodiscard]] bool shifted() const { return !shift_above.empty(); }

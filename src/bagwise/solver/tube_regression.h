@@ -15,8 +15,11 @@
 namespace bagwise {
 
 enum class TubeAlgorithm {
-  kAutomatic,  // semismooth Newton for many rows or small costs, else interior point; the other if one stalls
-  kSemismooth,     // augmented Lagrangian with semismooth Newton steps: warm starts, few active rows
+  kAutomatic,   // kSparse for thousands of rows and sparse features; semismooth Newton for many rows or small
+                // costs, else interior point; the other if one stalls
+  kSemismooth,  // augmented Lagrangian with semismooth Newton steps: warm starts, few active rows
+  kSparse,  // the same for many sparse features: steps by conjugate gradients, from coordinate descent; rows
+            // that are not sparse go to kSemismooth
   kInteriorPoint,  // Mehrotra's predictor-corrector: the same effort on any data; a start, which only
                    // kAutomatic hands on, saves few steps unless it is very near (interior_point.cpp)
 };

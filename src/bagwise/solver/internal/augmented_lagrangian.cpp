@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/solver/internal/blocks.h"
 
 namespace bagwise::internal {
@@ -48,16 +49,29 @@ Penalty band_penalty(const TubeProblem& p, const std::vector<double>& width) {
     out.rho[static_cast<Index>(t)] += out.sigma[i];
     rows[t] += 1;
   }
+  sum_over_ranks(p.comm, {out.rho.data(), p.tasks()});
+  sum_over_ranks(p.comm, rows);
   for (std::size_t t = 0; t < p.tasks(); ++t) {
     out.rho[static_cast<Index>(t)] *= kBiasShare / std::max(rows[t], 1.0);
   }
   return out;
 }
 
-AugmentedLagrangian::AugmentedLagrangian(const TubeProblem& problem, unsigned threads)
-    : p_(problem), rows_(problem, threads), system_(rows_), loss_(side_losses(problem)) {}
+AugmentedLagrangian::AugmentedLagrangian(const TubeProblem& problem, unsigned threads,
+                                         NewtonSystem::Road road)
+    : p_(problem),
+      rows_(problem, threads),
+      system_(rows_, road),
+      few_move_(road == NewtonSystem::Road::kSparse),
+      loss_(side_losses(problem)) {}
+
+template <class Term>
+double AugmentedLagrangian::sum_sides(const Term& term) const {
+  return sum_over_ranks(p_.comm, sum_blocks(sides(), rows_.threads(), term));
+}
 
 void AugmentedLagrangian::centre(Array alpha, const Penalty& penalty, const TubePlanes* moved) {
+  const Array rho_before = penalty_.rho;
   alpha_ = std::move(alpha);
   penalty_ = penalty;
   if (moved != nullptr) {
@@ -66,8 +80,18 @@ void AugmentedLagrangian::centre(Array alpha, const Penalty& penalty, const Tube
     a_.resize(h_.size());
     weight_.resize(h_.size());
   }
-  before_ = x_;
-  update();
+  constexpr int kAfresh = 8;
+  const bool afresh = moved != nullptr || !few_move_ || ++centres_ % kAfresh == 0;
+  if (afresh) {
+    before_ = x_;
+    update();
+  } else {
+    for (std::size_t t = 0; t < p_.tasks(); ++t) {
+      gradient_.bias[t] -= rho_before[static_cast<Index>(t)] * (x_.bias[t] - before_.bias[t]);
+    }
+    before_ = x_;
+    move_multipliers();
+  }
 }
 
 void AugmentedLagrangian::update() {
@@ -91,7 +115,7 @@ double AugmentedLagrangian::squared_gradient() const {
 }
 
 double AugmentedLagrangian::squared_move() const {
-  return sum_blocks(sides(), rows_.threads(), [&](std::size_t from, std::size_t to) {
+  return sum_sides([&](std::size_t from, std::size_t to) {
     return ((part(a_, from, to) - part(alpha_, from, to)).square() / part(penalty_.sigma, from, to)).sum();
   });
 }
@@ -110,10 +134,10 @@ AugmentedLagrangian::Values AugmentedLagrangian::values() const {
     out.primal += p_.lambda[t] / 2 * x_.own[t].squaredNorm();
     out.dual -= p_.lambda[t] / 2 * (x_.own[t] - gradient_.own[t] / p_.lambda[t]).squaredNorm();
   }
-  out.primal += sum_blocks(sides(), rows_.threads(), [&](std::size_t from, std::size_t to) {
+  out.primal += sum_sides([&](std::size_t from, std::size_t to) {
     return (part(loss_.cost, from, to) * part(h_, from, to).max(0.0)).sum();
   });
-  out.dual -= sum_blocks(sides(), rows_.threads(), [&](std::size_t from, std::size_t to) {
+  out.dual -= sum_sides([&](std::size_t from, std::size_t to) {
     return (part(a_, from, to) * part(loss_.constant, from, to)).sum();
   });
   return out;
@@ -133,8 +157,36 @@ bool AugmentedLagrangian::advance() {
   over_blocks(sides(), rows_.threads(), [&](std::size_t from, std::size_t to) {
     part(h_, from, to) += length * part(step.products, from, to);
   });
-  update();
+  if (few_move_) {
+    update_by_moves(step.x, length);
+  } else {
+    update();
+  }
   return true;
+}
+
+// Sets the multipliers as update() does, and the gradient by what that changed: most stay at their bounds,
+// and their rows are left alone. Every few centres start afresh, so that rounding does not add up.
+void AugmentedLagrangian::move_multipliers() {
+  Array moved(a_.size());
+  over_blocks(sides(), rows_.threads(), [&](std::size_t from, std::size_t to) {
+    part(moved, from, to) = -part(a_, from, to);
+    part(a_, from, to) = (part(alpha_, from, to) + part(penalty_.sigma, from, to) * part(h_, from, to))
+                             .max(0.0)
+                             .min(part(loss_.cost, from, to));
+    part(moved, from, to) += part(a_, from, to);
+  });
+  add_scaled(gradient_, 1.0, pull_sides(rows_, moved));
+}
+
+// update() by what the step changed.
+void AugmentedLagrangian::update_by_moves(const TubePlanes& step, double length) {
+  move_multipliers();
+  gradient_.shared += length * step.shared;
+  for (std::size_t t = 0; t < p_.tasks(); ++t) {
+    if (std::isfinite(p_.lambda[t])) gradient_.own[t] += length * p_.lambda[t] * step.own[t];
+    gradient_.bias[t] += length * penalty_.rho[static_cast<Index>(t)] * step.bias[t];
+  }
 }
 
 // Near the root of the slope along `step`, which is piecewise linear and only grows.
@@ -150,8 +202,7 @@ double AugmentedLagrangian::step_length(const TubePlanes& step, const Array& dh)
     linear += rho * step.bias[t] * step.bias[t];
   }
   const auto slope = [&](double s) {
-    return constant + s * linear +
-           sum_blocks(sides(), rows_.threads(), [&](std::size_t from, std::size_t to) {
+    return constant + s * linear + sum_sides([&](std::size_t from, std::size_t to) {
              const auto d = part(dh, from, to);
              return ((part(alpha_, from, to) + part(penalty_.sigma, from, to) * (part(h_, from, to) + s * d))
                          .max(0.0)

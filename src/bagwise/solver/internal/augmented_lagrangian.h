@@ -34,7 +34,8 @@ Penalty band_penalty(const TubeProblem& problem, const std::vector<double>& widt
 
 class AugmentedLagrangian {
  public:
-  AugmentedLagrangian(const TubeProblem& problem, unsigned threads);
+  AugmentedLagrangian(const TubeProblem& problem, unsigned threads,
+                      NewtonSystem::Road road = NewtonSystem::Road::kAutomatic);
 
   // Takes multipliers, planes and penalties as the centre of the next inner problem. Without `moved` the
   // planes are those the method stands at, so that their products with the rows are known.
@@ -62,12 +63,18 @@ class AugmentedLagrangian {
 
  private:
   void update();
+  template <class Term>
+  [[nodiscard]] double sum_sides(const Term& term) const;  // of term(from, to), over all ranks
+  void move_multipliers();
+  void update_by_moves(const TubePlanes& step, double length);
   [[nodiscard]] double step_length(const TubePlanes& step, const Eigen::ArrayXd& dh) const;
   [[nodiscard]] std::size_t sides() const { return static_cast<std::size_t>(alpha_.size()); }
 
   const TubeProblem& p_;
   TubeRows rows_;
   NewtonSystem system_;
+  bool few_move_;
+  int centres_ = 0;  // taken without planes of their own
   SideLosses loss_;
   Penalty penalty_;
   Eigen::ArrayXd alpha_, h_, a_, weight_;

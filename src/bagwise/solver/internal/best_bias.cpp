@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/linalg/compensated.h"
 #include "bagwise/solver/internal/blocks.h"
 
@@ -60,6 +61,8 @@ void narrow(const TubeProblem& p, const Unbiased& rows, std::vector<Window>& win
     });
   }
   for (std::size_t t = 0; t < p.tasks(); ++t) {
+    sample[t] = gather_over_ranks(p.comm, std::move(sample[t]));
+    slope[t] = sum_over_ranks(p.comm, slope[t]);
     auto& kinks = sample[t];
     if (kinks.size() < 100) continue;
     std::sort(kinks.begin(), kinks.end());
@@ -98,6 +101,11 @@ void collect(const TubeProblem& p, const Unbiased& rows, unsigned threads, std::
       windows[t].kinks.insert(windows[t].kinks.end(), part[t].kinks.begin(), part[t].kinks.end());
     }
   }
+  for (Window& w : windows) {
+    w.slope = sum_over_ranks(p.comm, w.slope);
+    w.total = sum_over_ranks(p.comm, w.total);
+    w.kinks = gather_over_ranks(p.comm, std::move(w.kinks));
+  }
   for (Window& w : windows) std::sort(w.kinks.begin(), w.kinks.end());
 }
 
@@ -120,7 +128,7 @@ double best_bias(const Window& w) {
 
 std::vector<double> best_biases(const TubeProblem& p, const Unbiased& rows, unsigned threads) {
   std::vector<Window> windows(p.tasks());
-  if (p.size() > kSample) narrow(p, rows, windows);
+  if (any_over_ranks(p.comm, p.size() > kSample)) narrow(p, rows, windows);
   collect(p, rows, threads, windows);
   if (!std::all_of(windows.begin(), windows.end(), [](const Window& w) { return w.holds_best(); })) {
     for (Window& w : windows) w = {};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/linalg/compensated.h"
 #include "bagwise/solver/internal/best_bias.h"
 #include "bagwise/solver/internal/blocks.h"
@@ -42,15 +43,16 @@ std::vector<double> along_directions(const TubeProblem& p, const std::vector<Vec
   return g;
 }
 
-// Adds term(i, sum) of every row to a compensated sum, in blocks.
+// Adds term(i, sum) of every row of all ranks to a compensated sum, in blocks.
 template <class Term>
-CompensatedSum sum_rows(std::size_t n, unsigned threads, const Term& term) {
+CompensatedSum sum_rows(const TubeProblem& p, unsigned threads, const Term& term) {
   CompensatedSum sum;
   const auto block = [&](std::size_t from, std::size_t to, CompensatedSum& part) {
     for (std::size_t i = from; i < to; ++i) term(i, part);
   };
-  for (const auto& part : internal::parts_of_blocks(n, threads, CompensatedSum{}, block)) sum.add(part);
-  return sum;
+  for (const auto& part : internal::parts_of_blocks(p.size(), threads, CompensatedSum{}, block))
+    sum.add(part);
+  return sum_over_ranks(p.comm, sum);
 }
 
 internal::Unbiased unbiased(const TubeProblem& p, const TubePlanes& planes, unsigned threads) {
@@ -62,7 +64,7 @@ internal::Unbiased unbiased(const TubeProblem& p, const TubePlanes& planes, unsi
 
 double primal_value(const TubeProblem& p, const TubePlanes& planes, const internal::Unbiased& rows,
                     unsigned threads) {
-  CompensatedSum loss = sum_rows(p.size(), threads, [&](std::size_t i, CompensatedSum& sum) {
+  CompensatedSum loss = sum_rows(p, threads, [&](std::size_t i, CompensatedSum& sum) {
     const std::size_t t = p.task_of(i);
     const double r = rows.z[as_index(i)] + planes.bias[t] - p.target[i], g = rows.along[t];
     sum.add(p.cost_above[i] * std::max(0.0, r + at(p.shift_above, i) * g - p.tube[i]));
@@ -74,7 +76,7 @@ double primal_value(const TubeProblem& p, const TubePlanes& planes, const intern
 
 double dual_value(const TubeProblem& p, const TubeMultipliers& m, const TubePlanes& planes,
                   unsigned threads) {
-  CompensatedSum value = sum_rows(p.size(), threads, [&](std::size_t i, CompensatedSum& sum) {
+  CompensatedSum value = sum_rows(p, threads, [&](std::size_t i, CompensatedSum& sum) {
     sum.add(p.target[i] * (m.below[i] - m.above[i]));
     sum.add(-p.tube[i] * (m.below[i] + m.above[i]));
   });
@@ -122,6 +124,7 @@ void make_feasible(const TubeProblem& p, TubeMultipliers& m, unsigned threads) {
         total.above.add(part[t].above);
         total.below.add(part[t].below);
       }
+      total = {sum_over_ranks(p.comm, total.above), sum_over_ranks(p.comm, total.below)};
       CompensatedSum difference = total.below;
       difference.add({-total.above.high, -total.above.low});
       const double excess = difference.value();
@@ -152,6 +155,18 @@ TubePlanes planes_of(const TubeProblem& p, const TubeMultipliers& m, unsigned th
 
 void set_best_biases(const TubeProblem& p, TubePlanes& planes, unsigned threads) {
   planes.bias = best_biases(p, unbiased(p, planes, threads), threads);
+}
+
+void shrink_multipliers(const TubeProblem& problem, TubeSolution& solution, unsigned threads) {
+  TubeMultipliers& m = solution.multipliers;
+  const double curved = regulariser(problem, planes_of(problem, m, threads));
+  const double linear = solution.report.dual + curved;
+  const double part = std::isfinite(curved) && linear > 0 ? std::min(1.0, linear / (2 * curved)) : 0.0;
+  for (auto* side : {&m.above, &m.below}) {
+    for (double& a : *side) a *= part;
+  }
+  make_feasible(problem, m, threads);
+  solution.report.dual = dual_value(problem, m, planes_of(problem, m, threads), threads);
 }
 
 TubeSolution certify(const TubeProblem& problem, TubeMultipliers multipliers, const TubePlanes* planes,

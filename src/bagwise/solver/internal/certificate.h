@@ -16,6 +16,11 @@ TubePlanes planes_of(const TubeProblem& problem, const TubeMultipliers& multipli
 // The biases that minimise the primal for these w_0 and v_t (best_bias.h).
 void set_best_biases(const TubeProblem& problem, TubePlanes& planes, unsigned threads);
 
+// Where the dual value is negative: the multiple of the multipliers, at most 1, that has the largest value.
+// With L the dual's linear part and Q its quadratic one that is t = L / (2 Q), and t = 0 where L is not
+// positive.
+void shrink_multipliers(const TubeProblem& problem, TubeSolution& solution, unsigned threads);
+
 // The certified solution: multipliers made feasible, the algorithm's own `planes` or, where these miss the
 // gap asked for, those the multipliers stand for if their primal value is lower, with their best biases; the
 // termination is set from the gap reached.

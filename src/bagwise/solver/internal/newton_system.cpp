@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/core/parallel.h"
 #include "bagwise/solver/internal/blocks.h"
 #include "bagwise/solver/internal/side_products.h"
@@ -44,6 +45,9 @@ double rest_slope(const TubeProblem& p, const Array& weight, std::size_t row) {
   return above * (below / (above + below)) * (p.shift_above[row] + p.shift_below[row]);
 }
 
+// The share of the gradient that a step on road 3 may leave, chosen with the other settings of solve_sparse:
+// a step solved closely is soon undone by the rows that it moves to the edge of their tube.
+constexpr double kSparseTolerance = 0.4;
 constexpr double kSafeWeight = 1e8;  // in units of the kernel's inverse
 
 }  // namespace
@@ -52,6 +56,7 @@ NewtonSystem::NewtonSystem(const TubeRows& rows, Road road)
     : rows_(rows), road_(road), kernel_scale_(kernel_scales(rows.problem())) {}
 
 bool NewtonSystem::rows_are_cheaper() const {
+  if (is_shared(rows_.problem().comm)) return false;  // no rank has them all
   if (road_ != Road::kAutomatic) return road_ == Road::kRows;
   const double m = static_cast<double>(sides_.size()), d = static_cast<double>(rows_.problem().features());
   const double tasks = static_cast<double>(rows_.problem().tasks());
@@ -85,6 +90,8 @@ bool NewtonSystem::factor(const Array& weight, const Array& bias_weight) {
           rest_slope(p, weight_, side.row) * (p.shift_above[side.row] + p.shift_below[side.row]);
     }
   }
+  sum_over_ranks(p.comm, rest_);
+  if (road_ == Road::kSparse) return sparse_.factor(rows_, sides_, rest_, bias_weight_);
   by_rows_ = rows_are_cheaper();
   if (!by_rows_) return factor_features();
   for (std::size_t t = 0; t < p.tasks(); ++t) {
@@ -110,7 +117,9 @@ NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient, const Array& 
 
 NewtonSystem::Step NewtonSystem::solve(const TubePlanes& gradient) const {
   Step step;
-  step.x = by_rows_ ? solve_rows(gradient, nullptr).x : solve_features(gradient);
+  step.x = road_ == Road::kSparse ? sparse_.solve(gradient, kSparseTolerance)
+           : by_rows_             ? solve_rows(gradient, nullptr).x
+                                  : solve_features(gradient);
   step.products = side_products(rows_, step.x);
   return step;
 }
@@ -287,6 +296,7 @@ std::vector<ColMatrix> NewtonSystem::task_grams() const {
       if (part[t].size() > 0) out[t].triangularView<Eigen::Lower>() += part[t];
     }
   }
+  for (ColMatrix& n : out) sum_over_ranks(rows_.problem().comm, {n.data(), width * width});
   for (std::size_t t = 0; t < tasks; ++t) {
     const Index d = as_index(width - 1);
     if (rest_[t] > 0)

@@ -8,19 +8,20 @@
 // Road 1 (few sides): the Woodbury identity, one m x m Cholesky factor for m sides of positive weight. The
 // inner products of all rows are kept from step to step. Road 2 (few features): per task one (d+1) x (d+1)
 // factor, then one d x d factor for w_0 by block elimination, so the effort grows linearly with the number of
-// tasks.
+// tasks. Road 3 (many sparse features, semismooth steps only): conjugate gradients, see sparse_newton.h.
 #pragma once
 
 #include <vector>
 
 #include "bagwise/linalg/blas.h"
+#include "bagwise/solver/internal/sparse_newton.h"
 #include "bagwise/solver/internal/tube_rows.h"
 
 namespace bagwise::internal {
 
 class NewtonSystem {
  public:
-  enum class Road { kAutomatic, kRows, kFeatures };
+  enum class Road { kAutomatic, kRows, kFeatures, kSparse };  // kAutomatic: one of the next two
 
   explicit NewtonSystem(const TubeRows& rows, Road road = Road::kAutomatic);
 
@@ -36,7 +37,7 @@ class NewtonSystem {
   // The step for this gradient and these offsets.
   // Road 1 finds the reactions without cancellation, however large D is.
   [[nodiscard]] Step solve(const TubePlanes& gradient, const Eigen::ArrayXd& offset) const;
-  // The same without offsets; no reactions are returned.
+  // The same without offsets; no reactions are returned. Road 3 has this one alone, and is not exact.
   [[nodiscard]] Step solve(const TubePlanes& gradient) const;
 
  private:
@@ -79,6 +80,8 @@ class NewtonSystem {
   std::vector<ColMatrix> gram_;  // per task N_t = sum D (side, sign)(side, sign)', full
   std::vector<Cholesky> own_;  // per task: N_t + diag(lambda_t, bias_weight); for lambda = infinity b_t alone
   Cholesky shared_;
+
+  SparseNewton sparse_;  // road 3
 };
 
 }  // namespace bagwise::internal

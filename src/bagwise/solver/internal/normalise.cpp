@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/solver/internal/blocks.h"
 
 namespace bagwise::internal {
@@ -49,6 +50,9 @@ Sums sum_rows(const TubeProblem& p, const DenseView& rows, unsigned threads) {
       sums.count[t] += part.count[t];
     }
   }
+  for (Vector& row : sums.row) sum_over_ranks(p.comm, {row.data(), rows.columns});
+  sum_over_ranks(p.comm, sums.count);
+  sums.largest = max_over_ranks(p.comm, sums.largest);
   return sums;
 }
 
@@ -61,7 +65,7 @@ Spread spread_of(const TubeProblem& p, const DenseView& rows, const std::vector<
   const auto d = static_cast<Index>(rows.columns);
   std::vector<double> length(p.tasks());
   for (std::size_t t = 0; t < p.tasks(); ++t) length[t] = (centre[t] / largest).squaredNorm();
-  const double square = sum_blocks(rows.rows, threads, [&](std::size_t from, std::size_t to) {
+  double square = sum_blocks(rows.rows, threads, [&](std::size_t from, std::size_t to) {
     double sum = 0;
     for (std::size_t i = from; i < to; ++i) {
       sum +=
@@ -71,18 +75,33 @@ Spread spread_of(const TubeProblem& p, const DenseView& rows, const std::vector<
   });
   double offset = 0;
   for (std::size_t i = 0; i < rows.rows; ++i) offset += length[p.task_of(i)];
-  const auto n = static_cast<double>(std::max<std::size_t>(rows.rows, 1));
+  square = sum_over_ranks(p.comm, square);
+  offset = sum_over_ranks(p.comm, offset);
+  const auto n = static_cast<double>(std::max<std::size_t>(sum_over_ranks(p.comm, rows.rows), 1));
   return {std::sqrt(square / n) * largest, std::sqrt(offset / n) * largest};
 }
 
+// Below this, products of a few squares and costs stay numbers.
+constexpr double kMostProduct = 1e200;
+
+double dearest_of(const TubeProblem& p) {
+  return max_over_ranks(p.comm, std::max(largest_of(p.cost_above), largest_of(p.cost_below)));
+}
+
 }  // namespace
+
+bool is_beyond_range(const TubeProblem& p) {
+  const double largest = max_over_ranks(p.comm, largest_of(stored_values(p.rows)));
+  return !(largest * largest * std::max(dearest_of(p), 1.0) < kMostProduct);
+}
 
 std::optional<NormalisedProblem> NormalisedProblem::make(const TubeProblem& p, unsigned threads) {
   NormalisedProblem out;
   const auto* dense = std::get_if<DenseView>(&p.rows);
   Sums sums;
   if (dense != nullptr) sums = sum_rows(p, *dense, threads);
-  const double largest = dense != nullptr ? sums.largest : largest_of(std::get<CsrView>(p.rows).values);
+  const double largest =
+      dense != nullptr ? sums.largest : max_over_ranks(p.comm, largest_of(std::get<CsrView>(p.rows).values));
   if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
   Spread spread;
   if (dense != nullptr) {
@@ -94,7 +113,8 @@ std::optional<NormalisedProblem> NormalisedProblem::make(const TubeProblem& p, u
     const auto& rows = std::get<CsrView>(p.rows);
     double square = 0;
     for (const double v : rows.values) square += (v / largest) * (v / largest);
-    spread.rows = std::sqrt(square / static_cast<double>(rows.rows)) * largest;
+    square = sum_over_ranks(p.comm, square);
+    spread.rows = std::sqrt(square / static_cast<double>(sum_over_ranks(p.comm, rows.rows))) * largest;
   }
   // Rows that are all alike have no spread of their own: rounding is all that is left of it.
   // A power of two, so that going back and forth is exact.
@@ -102,9 +122,8 @@ std::optional<NormalisedProblem> NormalisedProblem::make(const TubeProblem& p, u
   const bool fine =
       spread.offset <= kTolerableOffset * out.unit_ && out.unit_ >= kSmallUnit && out.unit_ <= kLargeUnit;
   const double square = out.unit_ * out.unit_;
-  const double dearest = std::max(*std::max_element(p.cost_above.begin(), p.cost_above.end()),
-                                  *std::max_element(p.cost_below.begin(), p.cost_below.end()));
-  if (fine || !(square > 1e-200) || !(square * std::max(dearest, 1.0) < 1e200)) return std::nullopt;
+  if (fine || !(square > 1 / kMostProduct) || !(square * std::max(dearest_of(p), 1.0) < kMostProduct))
+    return std::nullopt;
 
   out.problem_ = p;
   for (auto* costs : {&out.problem_.cost_above, &out.problem_.cost_below}) {

@@ -13,6 +13,10 @@
 
 namespace bagwise::internal {
 
+// Rows and costs so large that the square of a unit, times a cost, leaves the range of numbers: nothing that
+// is computed of them can be trusted.
+bool is_beyond_range(const TubeProblem& problem);
+
 class NormalisedProblem {
  public:
   // Nothing where the problem is well scaled as it is: then no copy of the rows is made.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "bagwise/comm/over_ranks.h"
+
 namespace bagwise::internal {
 namespace {
 
@@ -30,12 +32,14 @@ std::optional<OnePlaneProblem> OnePlaneProblem::make(const TubeProblem& p) {
   out.factor_ = (1 + out.lambda_) / out.lambda_;
   out.problem_ = p;
   out.problem_.lambda = {std::numeric_limits<double>::infinity()};
+  bool finite = true;
   for (auto* costs : {&out.problem_.cost_above, &out.problem_.cost_below}) {
     for (double& c : *costs) {
       c *= out.factor_;
-      if (!std::isfinite(c)) return std::nullopt;
+      finite = finite && std::isfinite(c);
     }
   }
+  if (any_over_ranks(p.comm, !finite)) return std::nullopt;
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/core/random.h"
 #include "bagwise/solver/internal/blocks.h"
 #include "bagwise/solver/internal/side_products.h"
@@ -13,6 +14,11 @@ namespace {
 std::vector<std::size_t> rows_of_tasks(const TubeProblem& p) {
   std::vector<std::size_t> count(p.tasks(), 0);
   for (std::size_t i = 0; i < p.size(); ++i) ++count[p.task_of(i)];
+  return count;
+}
+
+std::vector<std::size_t> over_ranks(const TubeProblem& p, std::vector<std::size_t> count) {
+  for (std::size_t& rows : count) rows = sum_over_ranks(p.comm, rows);
   return count;
 }
 
@@ -28,22 +34,27 @@ struct Drawn {
   std::vector<double> weight;  // per task
 };
 Drawn draw_rows(const TubeProblem& p, std::size_t every) {
-  const std::vector<std::size_t> count = rows_of_tasks(p);
-  std::vector<std::size_t> met(p.tasks(), 0), next(p.tasks(), 0), taken(p.tasks(), 0);
+  struct Course {  // through the rows of a task
+    std::size_t met = 0, next = 0, taken = 0;
+  };
+  const std::vector<std::size_t> count = rows_of_tasks(p), all = over_ranks(p, count);
+  std::vector<Course> courses(p.tasks());
   Rng rng(1);
   Drawn out;
   for (std::size_t i = 0; i < p.size(); ++i) {
-    const std::size_t t = p.task_of(i), group = met[t] / every * every;
-    if (met[t] == group) next[t] = group + rng.below(std::min(every, count[t] - group));
-    if (taken_whole(p, count[t], every) || met[t] == next[t]) {
+    const std::size_t t = p.task_of(i);
+    Course& course = courses[t];
+    const std::size_t group = course.met / every * every;
+    if (course.met == group) course.next = group + rng.below(std::min(every, count[t] - group));
+    if (taken_whole(p, all[t], every) || course.met == course.next) {
       out.rows.push_back(i);
-      ++taken[t];
+      ++course.taken;
     }
-    ++met[t];
+    ++course.met;
   }
   for (std::size_t t = 0; t < p.tasks(); ++t) {
-    out.weight.push_back(static_cast<double>(count[t]) /
-                         static_cast<double>(std::max<std::size_t>(taken[t], 1)));
+    const std::size_t taken = sum_over_ranks(p.comm, courses[t].taken);
+    out.weight.push_back(static_cast<double>(all[t]) / static_cast<double>(std::max<std::size_t>(taken, 1)));
   }
   return out;
 }
@@ -74,8 +85,12 @@ Csr copy_rows(const CsrView& from, const std::vector<std::size_t>& rows, unsigne
 
 bool RowSample::worthwhile(const TubeProblem& p, std::size_t every) {
   std::size_t drawn = 0;
-  for (const std::size_t rows : rows_of_tasks(p)) drawn += taken_whole(p, rows, every) ? rows : rows / every;
-  return 2 * drawn < p.size();
+  std::size_t all = 0;
+  for (const std::size_t rows : over_ranks(p, rows_of_tasks(p))) {
+    drawn += taken_whole(p, rows, every) ? rows : rows / every;
+    all += rows;
+  }
+  return 2 * drawn < all;
 }
 
 RowSample::RowSample(const TubeProblem& p, std::size_t every, unsigned threads) {
@@ -83,6 +98,7 @@ RowSample::RowSample(const TubeProblem& p, std::size_t every, unsigned threads) 
   TubeProblem& q = problem_;
   q.lambda = p.lambda;
   q.direction = p.direction;
+  q.comm = p.comm;
   for (const std::size_t i : drawn.rows) {
     const double weight = drawn.weight[p.task_of(i)];
     if (!p.task.empty()) q.task.push_back(p.task[i]);
@@ -115,6 +131,7 @@ std::vector<double> RowSample::band_width(const TubePlanes& planes, unsigned thr
   // residuals.
   std::vector<double> width;
   for (auto& values : distance) {
+    values = gather_over_ranks(q.comm, std::move(values));
     if (values.empty()) {
       width.push_back(1);
       continue;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/solver/internal/blocks.h"
 
 namespace bagwise::internal {
@@ -114,13 +115,18 @@ TubePlanes pull_sides(const TubeRows& rows, const Array& c) {
   out.own = rows.multiply_transposed(difference);
   out.bias.assign(p.tasks(), 0.0);
   out.shared = Vector::Zero(static_cast<Index>(p.features()));
+  std::vector<double> along(p.tasks(), 0.0);
   for (std::size_t t = 0; t < p.tasks(); ++t) {
-    double along = 0;
     for (const auto& part : parts) {
       out.bias[t] += part[t].bias;
-      along += part[t].along;
+      along[t] += part[t].along;
     }
-    if (along != 0) out.own[t] += along * p.direction[t];
+    sum_over_ranks(p.comm, {out.own[t].data(), p.features()});
+  }
+  sum_over_ranks(p.comm, out.bias);
+  sum_over_ranks(p.comm, along);
+  for (std::size_t t = 0; t < p.tasks(); ++t) {
+    if (along[t] != 0) out.own[t] += along[t] * p.direction[t];
     out.shared += out.own[t];
     if (!std::isfinite(p.lambda[t])) out.own[t].setZero();
   }
@@ -156,8 +162,11 @@ std::vector<double> kernel_scales(const TubeProblem& p) {
     scale[t] += squared_length(p.rows, i);
     ++used[t];
   }
-  for (std::size_t t = 0; t < p.tasks(); ++t)
+  sum_over_ranks(p.comm, scale);
+  for (std::size_t t = 0; t < p.tasks(); ++t) {
+    used[t] = sum_over_ranks(p.comm, used[t]);
     scale[t] *= (1 + 1 / p.lambda[t]) / static_cast<double>(std::max<std::size_t>(used[t], 1));
+  }
   const double largest = *std::max_element(scale.begin(), scale.end());
   for (double& s : scale) {
     if (!(s > 0)) s = largest > 0 ? largest : 1.0;  // no rows, or rows of zeros

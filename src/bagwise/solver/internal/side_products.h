@@ -17,7 +17,7 @@ SideLosses side_losses(const TubeProblem& problem);
 Eigen::ArrayXd to_sides(const TubeMultipliers& multipliers);
 TubeMultipliers to_multipliers(const Eigen::ArrayXd& sides);
 
-// The sum of values over the sides of each task.
+// The sum of values over the sides of each task, of this rank's rows.
 Eigen::ArrayXd sum_by_task(const TubeProblem& problem, const Eigen::ArrayXd& sides, unsigned threads);
 
 // side_j . x for every side: linear in x, without the constants of h_j.
