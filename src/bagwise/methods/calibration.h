@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/comm/communicator.h"
 #include "bagwise/solver/tube_problem.h"
 
 namespace bagwise {
@@ -30,6 +31,8 @@ double clipped_proportion(double p, std::uint64_t size, std::optional<double> cl
 
 // y = -log(1/p - 1), for p in (0, 1).
 double inverse_calibration(double p);
+// The same of the clipped p, from the side where it has its digits: p and 1 - p have opposite targets.
+double inverse_calibration(double p, std::uint64_t size, std::optional<double> clip);
 
 // eps, or eps / (p (1 - p)) for the clipped p.
 double tube_width(Tube tube, double epsilon, double p);
@@ -53,13 +56,15 @@ struct Calibration {
 struct NoiseTerms {
   double weight = 1, widening = 0;
 };
-std::vector<NoiseTerms> noise_terms(const ReducedBags& data, std::optional<double> clip);
+// Means are over the bags of all ranks among which they are spread.
+std::vector<NoiseTerms> noise_terms(const ReducedBags& data, std::optional<double> clip,
+                                    Communicator* spread = nullptr);
 
 // Appends target, tube and cost of every bag of a task to the terms of a regression.
 void append_bags(const ReducedBags& data, const Calibration& how, double cost, std::uint32_t task,
-                 TubeTerms& terms);
+                 TubeTerms& terms, Communicator* spread = nullptr);
 
 // What multiplies the cost of each bag: 1, or its size over the mean size.
-std::vector<double> bag_weights(const BagSums& sums, BagWeight weight);
+std::vector<double> bag_weights(const BagSums& sums, BagWeight weight, Communicator* spread = nullptr);
 
 }  // namespace bagwise

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bagwise/bags/feature_moments.h"
+#include "bagwise/core/memory_budget.h"
 #include "bagwise/methods/scaling.h"
 
 namespace bagwise {
@@ -73,6 +75,29 @@ Result<void> check_rows_at_hand(std::span<const TrainingTask> tasks, const Conte
       return Error{fmt::format("the {} is given by sums per bag only; a kernel needs its rows", task.name)};
   }
   return {};
+}
+
+Result<void> check_kernel_memory(const KernelChoice& choice, std::span<const TrainingTask> tasks,
+                                 KernelUse use) {
+  if (choice.is_linear()) return {};
+  double rows = 0, bags = 0;
+  for (const TrainingTask& task : tasks) {
+    rows += static_cast<double>(task.rows->bag_of_row.size());
+    bags += static_cast<double>(task.reduced.bags.size());
+  }
+  if (choice.nystrom > 0) {
+    const double landmarks = std::min(rows, static_cast<double>(choice.nystrom));
+    constexpr double kCopies = 3;  // the products, made symmetric, and their eigenvectors
+    const double mapped = use == KernelUse::kBags ? 0 : rows;
+    return check_matrix("landmarks", kCopies * landmarks + mapped, landmarks,
+                        "take fewer landmarks (nystrom)");
+  }
+  constexpr std::string_view kAdvice =
+      "approximate the kernel by landmarks (nystrom), or use the kernel linear";
+  if (use == KernelUse::kColumns) return {};
+  const double side = use == KernelUse::kBags ? bags : rows;
+  return check_matrix(use == KernelUse::kBags ? "the kernel between bags" : "the kernel between rows", side,
+                      side, kAdvice);
 }
 
 KernelFunction kernel_function(const KernelChoice& choice, const FeatureMoments& moments,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bagwise/bags/bag_kernel.h"
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/core/options.h"
 #include "bagwise/linalg/kernel_function.h"
 #include "bagwise/methods/model.h"
@@ -49,6 +50,14 @@ Result<void> check_kernel_choice(const KernelChoice& choice);
 
 // That every task has its rows here, in this process: a kernel looks at all pairs of them.
 Result<void> check_rows_at_hand(std::span<const TrainingTask> tasks, const Context& context);
+
+// What a method makes of a kernel: averages over pairs of bags, a column per row when it is needed, or all
+// pairs of rows.
+enum class KernelUse { kBags, kColumns, kRows };
+// That there is memory for the largest matrices of a fit; nothing for the kernel linear. With `nystrom` these
+// are the landmarks' products and, except for kBags, the rows in their coordinates.
+Result<void> check_kernel_memory(const KernelChoice& choice, std::span<const TrainingTask> tasks,
+                                 KernelUse use);
 
 // The kernel with its gamma; `moments` are those of the raw rows of all tasks.
 KernelFunction kernel_function(const KernelChoice& choice, const FeatureMoments& moments,

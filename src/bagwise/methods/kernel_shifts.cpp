@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "bagwise/bags/rows_by_bag.h"
+#include "bagwise/core/memory_budget.h"
 
 namespace bagwise {
 namespace {
@@ -248,6 +249,10 @@ Result<MovedRows> unmoved_rows(const UncertainRows& data) {
                     "expected at most {} values",
                     rows, columns, kMostMovedValues)};
   }
+  if (auto fits = check_matrix("rows that may move", static_cast<double>(rows), static_cast<double>(columns),
+                               "set the bounds to 0 (delta), or take fewer rows or features");
+      !fits)
+    return fits.error();
   MovedRows out{DenseRows(columns), std::vector<double>(data.target.size(), 0.0), {}, 0};
   double* to = out.rows.append(rows);
   for (std::size_t i = 0; i < rows; ++i) copy_row(data.observed, i, to + i * columns);

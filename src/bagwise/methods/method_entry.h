@@ -9,6 +9,7 @@
 
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/metric.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/registry.h"
 
@@ -21,8 +22,8 @@ struct MethodParts {
   std::string summary;
   bool uses_sources = false;
   Result<Fit> (*fit)(std::span<const TrainingTask>, const Options&, const Context&) = nullptr;
-  Result<void> (*check)(const Options&) = nullptr;    // how options go together; null: any way
-  bool (*needs_instances)(const Options&) = nullptr;  // null: never
+  Result<void> (*check)(const Options&) = nullptr;      // how options go together; null: any way
+  RowsNeeded (*rows_needed)(const Options&) = nullptr;  // null: none
   std::vector<SettingsPath> (*default_grid)(std::size_t sources) = nullptr;  // null: the defaults alone
   // Of a method with sources: that these options go with them; null: any do.
   Result<void> (*check_sources)(const Options&) = nullptr;
@@ -61,7 +62,7 @@ Method make_method(const MethodParts<Options>& parts) {
   out.options = list_options<Options>();
   for (OptionInfo& option : list_options<MetricOptions>()) out.options.push_back(std::move(option));
   const auto needs_rows = [parts](const Options& options) {
-    return parts.needs_instances != nullptr && parts.needs_instances(options);
+    return parts.rows_needed != nullptr ? parts.rows_needed(options) : RowsNeeded::kNone;
   };
   out.check = [parts](const OptionTexts& texts) -> Result<void> {
     const auto options = parse_entry_options<Options>(texts);
@@ -71,9 +72,10 @@ Method make_method(const MethodParts<Options>& parts) {
     }
     return parts.check != nullptr ? parts.check(options->own) : Result<void>();
   };
-  out.needs_instances = [needs_rows](const OptionTexts& texts) {
+  out.rows_needed = [needs_rows](const OptionTexts& texts) {
     const auto options = parse_entry_options<Options>(texts);
-    return options && (options->common.metric != MetricKind::kNone || needs_rows(options->own));
+    if (!options) return RowsNeeded::kNone;
+    return options->common.metric != MetricKind::kNone ? RowsNeeded::kAll : needs_rows(options->own);
   };
   out.check_sources = [parts](const OptionTexts& texts) -> Result<void> {
     if (!parts.uses_sources) return Error{parts.name + " learns from the target alone and takes no source"};
@@ -89,13 +91,18 @@ Method make_method(const MethodParts<Options>& parts) {
       if (auto checked = check_sources(texts); !checked) return checked.error();
     }
     const EntryOptions<Options> options = *parse_entry_options<Options>(texts);
+    if (auto checked = check_sums(tasks, spread_over(context)); !checked) return checked.error();
+    if (auto checked = check_gamma(tasks, option_values(options.own)); !checked) return checked.error();
     const auto own_fit = [&](std::span<const TrainingTask> seen, const Context& inside) {
       return parts.fit(seen, options.own, inside);
     };
     auto fit = options.common.metric == MetricKind::kNone
                    ? own_fit(tasks, context)
-                   : fit_in_metric(tasks, context, needs_rows(options.own), own_fit);
-    if (!fit) return fit;
+                   : fit_in_metric(tasks, context, needs_rows(options.own) != RowsNeeded::kNone, own_fit);
+    if (fit) {
+      if (auto checked = check_finite(fit->model); !checked) fit = checked.error();
+    }
+    if (!fit) return with_cause(fit.error(), tasks, option_values(options.own));
     for (auto& value : option_values(options.common)) fit->model.options.push_back(std::move(value));
     return fit;
   };

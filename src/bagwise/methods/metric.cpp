@@ -6,7 +6,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/number_range.h"
 
 namespace bagwise {
 namespace {
@@ -94,16 +96,25 @@ Result<MappedTasks> map_tasks(std::span<const TrainingTask> tasks, const Context
   assert(!tasks.empty());
   if (auto checked = check_tasks(tasks, context); !checked) return checked.error();
   std::vector<RowsView> tables;
-  std::vector<const ReducedBags*> all;
-  for (const TrainingTask& task : tasks) {
-    tables.push_back(task.rows->features.view());
-    all.push_back(&task.reduced);
-  }
+  for (const TrainingTask& task : tasks) tables.push_back(task.rows->features.view());
   auto axes = principal_axes(
       tables, {.seed = context.seed, .threads = context.threads, .observer = context.observer});
   if (!axes) return stopped_error();
   if (!std::isfinite(axes->total) || !axes->singular.allFinite() || !axes->axes.allFinite())
-    return overflow_error(all);
+    return overflow_error();
+  if (axes->rank() == 0) {
+    constexpr double kSmall = 1e-140;
+    double largest = 0;
+    for (const RowsView& rows : tables) {
+      for (const double v : stored_values(rows)) largest = std::max(largest, std::abs(v));
+    }
+    if (largest > 0 && largest < kSmall) {
+      return Error{
+          fmt::format("no feature is above {:.3g}, too small to be squared, which metric = pca needs; "
+                      "multiply them by a power of ten beforehand",
+                      largest)};
+    }
+  }
   if (axes->rank() == 0)
     return Error{"metric = pca: all rows are equal, so that they have no axes; expected rows that differ"};
 
@@ -161,9 +172,6 @@ Result<Fit> fit_in_metric(
   auto found = fit(mapped->tasks, mapped->context(context));
   if (!found) return found;
   fold_back(*mapped, found->model);
-  std::vector<const ReducedBags*> all;
-  for (const TrainingTask& task : tasks) all.push_back(&task.reduced);
-  if (auto checked = check_finite(found->model, all); !checked) return checked.error();
   return found;
 }
 

@@ -50,7 +50,7 @@ Plane raw_plane(const Model& model, std::size_t task) {
 std::vector<double> scores(const Plane& plane, const RowsView& rows, unsigned threads) {
   assert(static_cast<std::size_t>(plane.weights.size()) == column_count(rows));
   std::vector<double> out(row_count(rows));
-  multiply(rows, plane.weights, out, threads);
+  multiply_each(rows, plane.weights, out, threads);
   for (double& f : out) f += plane.bias;
   return out;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -12,6 +11,7 @@
 #include "bagwise/core/random.h"
 #include "bagwise/linalg/blas.h"
 #include "bagwise/linalg/kernel_rows.h"
+#include "bagwise/linalg/spectrum.h"
 #include "bagwise/methods/kernel_model.h"
 #include "bagwise/methods/scaling.h"
 
@@ -154,14 +154,11 @@ NystromMap fit_nystrom(const KernelFunction& kernel, std::span<const RowsView> t
   RowMatrix products;
   kernel_block(kernel, map.landmarks.view(), map.landmarks.view(), products);
   const ColMatrix symmetric = 0.5 * (products + products.transpose());
-  if (symmetric.size() == 0) return map;
-  const Eigen::SelfAdjointEigenSolver<ColMatrix> eigen(symmetric);
-  const Vector& values = eigen.eigenvalues();  // ascending
-  Eigen::Index first = 0;
-  while (first < values.size() && !(values[first] > kNystromCutoff * values[values.size() - 1])) ++first;
-  const Eigen::Index kept = values.size() - first;
-  map.to_map = eigen.eigenvectors().rightCols(kept).rowwise().reverse() *
-               values.tail(kept).reverse().cwiseSqrt().cwiseInverse().asDiagonal();
+  if (symmetric.size() == 0 || !symmetric.allFinite()) return map;
+  const auto [values, vectors] = spectrum_of(symmetric);
+  Eigen::Index kept = 0;
+  while (kept < values.size() && values[kept] > kNystromCutoff * values[0]) ++kept;
+  map.to_map = vectors.leftCols(kept) * values.head(kept).cwiseSqrt().cwiseInverse().asDiagonal();
   return map;
 }
 

@@ -32,6 +32,7 @@ inline constexpr double kNystromCutoff = 1e-13;
 
 // Takes up to `count` distinct rows of all tables (raw rows, the same columns) at random. A row's lot depends
 // on the seed and its values alone: neither its place nor its table nor whether that is sparse matters.
+// No coordinates: there are no rows, or their kernel is too large for a number.
 NystromMap fit_nystrom(const KernelFunction& kernel, std::span<const RowsView> tables, const Scaling& scaling,
                        std::size_t count, std::uint64_t seed);
 

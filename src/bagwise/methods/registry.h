@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/bags/row_stream.h"
 #include "bagwise/comm/communicator.h"
+#include "bagwise/core/checkpoint.h"
 #include "bagwise/core/observer.h"
 #include "bagwise/core/options.h"
 #include "bagwise/core/result.h"
@@ -18,12 +20,20 @@
 
 namespace bagwise {
 
-// One task as a method may see it.
+// One task as a method may see it. Where several ranks share it: see Context::comm.
 struct TrainingTask {
   std::string name;                  // "target", "source", "source-2", ...
   ReducedBags reduced;               // always
   const BaggedData* rows = nullptr;  // only where the method needs instances
   std::string origin = {};           // where the rows came from, for messages: a file
+  RowStream* stream = nullptr;       // the rows instead, where passes over them are enough
+};
+
+// What of the rows a fit is to be given besides the sums per bag.
+enum class RowsNeeded {
+  kNone,    // nothing
+  kPasses,  // TrainingTask::rows or TrainingTask::stream
+  kAll,     // TrainingTask::rows
 };
 
 struct PathState;  // path_state.h
@@ -33,11 +43,24 @@ struct Context {
   std::uint64_t seed = 1;
   unsigned threads = 0;  // 0: one per core; never changes a result
   Observer observer = {};
-  Communicator* comm = nullptr;  // null: this process alone
-  PathState* path = nullptr;     // of a fit on a path of settings: what the fits before it left
+  // Null: this process alone. Else every rank makes the same call: each has the same sums of all bags (to the
+  // bit) and of the rows its own share. All of them get the same model.
+  Communicator* comm = nullptr;
+  // The bags in TrainingTask::reduced are this rank's alone, and other ranks have others; no bag is on two.
+  // Its moments are those of all rows still. Linear methods that need no rows can do with that.
+  bool spread_bags = false;
+  PathState* path = nullptr;  // of a fit on a path of settings: what the fits before it left
   const Scaling* scaling =
       nullptr;  // fitted elsewhere, instead of by the option; null: the method fits its own
+  // Where a method that works in rounds leaves what it has reached and finds what an interrupted fit left.
+  // Null: nowhere. What another problem or other options left is an error.
+  Checkpoint* checkpoint = nullptr;
 };
+
+// The ranks among which bags are spread; null where every rank has all of them.
+inline Communicator* spread_over(const Context& context) {
+  return context.spread_bags ? context.comm : nullptr;
+}
 
 struct Fit {
   Model model;  // with its training report
@@ -74,8 +97,14 @@ struct Method {
   std::function<bool(const OptionTexts&)> learns_alone = [](const OptionTexts&) { return false; };
   // Faults of options alone, so that they are told before long reading.
   std::function<Result<void>(const OptionTexts&)> check = {};
-  // Whether a fit with these (faultless) options wants every row; else sums per bag are enough.
-  std::function<bool(const OptionTexts&)> needs_instances = [](const OptionTexts&) { return false; };
+  // What of the rows a fit with these (faultless) options wants.
+  std::function<RowsNeeded(const OptionTexts&)> rows_needed = [](const OptionTexts&) {
+    return RowsNeeded::kNone;
+  };
+  // Whether it wants rows, in memory or in passes; else sums per bag are enough.
+  [[nodiscard]] bool needs_instances(const OptionTexts& given) const {
+    return rows_needed(given) != RowsNeeded::kNone;
+  }
 };
 
 const std::vector<Method>& methods();

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "bagwise/bags/feature_moments.h"
+
 namespace bagwise {
 namespace {
 
@@ -51,26 +53,34 @@ Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::spa
   if (fitted != nullptr) return *fitted;
   if (scale == Scale::kNone) return Scaling{};
   if (moments.rows == 0 || moments.sum.size() != names.size()) {
-    return Error{"scaling needs the moments of the features, which were not reduced with the sums"};
+    return Error{
+        "scaling needs the moments of the features; means of bags have none, nor have sums without them"};
   }
   Scaling out;
   out.kind = scale == Scale::kStandard ? "standard" : "maxabs";
+  constexpr double kSmall = 1e-140;  // squares of smaller numbers have few digits, or none
   for (std::size_t j = 0; j < names.size(); ++j) {
     double shift = 0, size = moments.largest[j];
+    if (size > 0 && (scale == Scale::kStandard ? size < kSmall : !std::isfinite(1 / size))) {
+      return Error{
+          fmt::format("feature \"{}\" is nowhere above {:.3g}, too small to be scaled; multiply it by a "
+                      "power of ten beforehand, or leave it out",
+                      names[j], size)};
+    }
     if (scale == Scale::kStandard) {
       shift = moments.mean(j);
       const double variance = moments.variance(j);
       if (!std::isfinite(variance)) {
         return Error{
-            fmt::format("feature \"{}\" reaches {}, too large to be squared; give it a smaller unit or "
-                        "use scale maxabs",
+            fmt::format("feature \"{}\" reaches {:.3g}, too large to be squared; divide it by a power of ten "
+                        "beforehand, or use scale maxabs",
                         names[j], moments.largest[j])};
       }
       // A constant feature: what is left of the variance is the rounding of the sums.
       size = variance > 1e-28 * shift * shift ? std::sqrt(variance) : 0;
     }
     out.shift.push_back(shift);
-    out.factor.push_back(size > 0 && std::isfinite(1 / size) ? 1 / size : 1);
+    out.factor.push_back(size > 0 ? 1 / size : 1);
   }
   return out;
 }

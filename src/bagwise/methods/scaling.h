@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bagwise/bags/bag_sums.h"
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/core/result.h"
 #include "bagwise/methods/model.h"
 
@@ -18,7 +19,7 @@ inline std::vector<std::pair<std::string_view, Scale>> names(Scale) {
 }
 
 // standard: mean 0 and standard deviation 1 over the rows; maxabs: largest absolute value 1.
-// A constant feature keeps its unit. An error names a feature too large to be squared.
+// A constant feature keeps its unit. An error names a feature too large to be squared, or too small.
 // One `fitted` elsewhere is taken as it is.
 Result<Scaling> fit_scaling(Scale scale, const FeatureMoments& moments, std::span<const std::string> names,
                             const Scaling* fitted = nullptr);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/core/random.h"
 
 namespace bagwise {

@@ -1,8 +1,11 @@
 #include "bagwise/methods/single_rows.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/scorer.h"
 
 namespace bagwise {
@@ -12,7 +15,10 @@ Result<std::vector<double>> target_scores(const Result<Fit>& fit, const BaggedDa
   if (!fit) return fit.error();
   // Scores of a kernel take as long as the fit.
   if (fit->model.expansion && fit->model.training.termination == "stopped") return stopped_error();
-  return Scorer(fit->model, fit->model.tasks.size() - 1).scores(target.features.view(), threads);
+  auto out = Scorer(fit->model, fit->model.tasks.size() - 1).scores(target.features.view(), threads);
+  if (!std::all_of(out.begin(), out.end(), [](double f) { return std::isfinite(f); }))
+    return overflow_error();
+  return out;
 }
 
 void set_row_weights(const KernelFunction& kernel, const RowsView& rows, std::span<const double> weights,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/kernel_model.h"
 #include "bagwise/methods/registry.h"

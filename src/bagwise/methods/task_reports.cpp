@@ -4,7 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/linalg/kernels.h"
+#include "bagwise/methods/bag_checks.h"
 
 namespace bagwise {
 
@@ -42,7 +44,7 @@ void report_planes(const PlaneProducts& products, TrainingReport& report) {
     task.shared_part = square > 0 ? products.with_shared[t] / square : 0;
     task.angles.clear();
     for (Eigen::Index s = 0; s < products.between.cols(); ++s) {
-      const double lengths = std::sqrt(square * products.between(s, s));
+      const double lengths = std::sqrt(square) * std::sqrt(std::max(0.0, products.between(s, s)));
       const double cosine = lengths > 0 ? std::clamp(products.between(at, s) / lengths, -1.0, 1.0) : 0;
       task.angles.push_back(s == at ? 0 : std::acos(cosine) * kDegrees);
     }
@@ -62,12 +64,17 @@ std::vector<double> values_at_means(const TubeProblem& problem, const TubePlanes
 
 std::vector<TaskReport> report_bags(std::span<const TrainingTask> tasks,
                                     std::span<const ReducedBags* const> data, const TubeTerms& terms,
-                                    std::span<const double> values) {
+                                    std::span<const double> values, Communicator* spread) {
   std::vector<TaskReport> out;
   std::size_t at = 0;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     TaskReport report;
     report.name = tasks[t].name;
+    if (is_shared(spread)) {
+      report.instances = census_of(*data[t], spread).rows;
+      out.push_back(std::move(report));
+      continue;
+    }
     report.bag_names = data[t]->bags.names;
     for (std::size_t k = 0; k < data[t]->bags.size(); ++k, ++at) {
       report.instances += data[t]->sums.count(k);

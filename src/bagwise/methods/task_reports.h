@@ -31,9 +31,10 @@ void report_planes(const PlaneProducts& products, TrainingReport& report);
 std::vector<double> values_at_means(const TubeProblem& problem, const TubePlanes& planes, unsigned threads);
 
 // A report per task with its name, size and bags, and the residuals f(mean) - y of its bags; `values` are f
-// at the observed bag means of all tasks, one task after the other.
+// at the observed bag means of all tasks, one task after the other. Where bags are spread over ranks, nothing
+// is said of single bags.
 std::vector<TaskReport> report_bags(std::span<const TrainingTask> tasks,
                                     std::span<const ReducedBags* const> data, const TubeTerms& terms,
-                                    std::span<const double> values);
+                                    std::span<const double> values, Communicator* spread = nullptr);
 
 }  // namespace bagwise

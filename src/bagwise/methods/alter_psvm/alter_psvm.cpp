@@ -14,6 +14,7 @@
 #include "bagwise/methods/grids.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/method_entry.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/single_rows.h"
@@ -39,8 +40,8 @@ struct Rows : GroupedRows {
   [[nodiscard]] bool linear() const { return map || kernel.kind == KernelKind::kLinear; }
 };
 
-Rows make_rows(const BaggedData& data, const PreparedRows& prepared, const KernelChoice& choice,
-               const Context& context) {
+Result<Rows> make_rows(const BaggedData& data, const PreparedRows& prepared, const KernelChoice& choice,
+                       const Context& context) {
   Rows out{group_rows(data, prepared.scaling),
            kernel_function(choice, prepared.moments, prepared.scaling),
            {},
@@ -48,7 +49,9 @@ Rows make_rows(const BaggedData& data, const PreparedRows& prepared, const Kerne
   if (choice.nystrom > 0) {
     const RowsView views[] = {out.data.features.view()};
     out.map = fit_nystrom(out.kernel, views, {}, static_cast<std::size_t>(choice.nystrom), context.seed);
+    if (out.map->coordinates() == 0) return overflow_error();
     out.mapped = map_rows(*out.map, {}, views[0], context.threads);
+    if (!out.mapped.allFinite()) return overflow_error();
   }
   return out;
 }
@@ -123,9 +126,11 @@ Answer find_best(const Rows& rows, std::vector<NamedStart> starts, const AlterPs
   const unsigned threads = context.threads == 0 ? default_threads() : context.threads;
   const auto within = static_cast<unsigned>(std::max<std::size_t>(1, threads / starts.size()));
   std::shared_ptr<KernelCache> cache;
-  if (!rows.linear())
+  if (!rows.linear()) {
+    constexpr double kMost = 1e18;  // of bytes, which no memory has
     cache = std::make_shared<KernelCache>(rows.kernel, rows.view(),
-                                          static_cast<std::size_t>(1e6 * options.cache));
+                                          static_cast<std::size_t>(std::min(1e6 * options.cache, kMost)));
+  }
   const alter_psvm::Runner runner(
       problem, {.gap = gap_on_path(options.gap, context), .max_rounds = options.max_rounds},
       [&] { return cache ? make_kernel_svm(cache) : make_linear_svm(rows.view(), within); }, threads,
@@ -196,16 +201,18 @@ Result<Fit> fit_alter_psvm(std::span<const TrainingTask> tasks, const AlterPsvmO
   const ReducedBags& data = target.reduced;
   const Scaling& scaling = prepared->scaling;
 
+  if (auto fits = check_kernel_memory(options.kernel_choice(), {&target, 1}, KernelUse::kColumns); !fits)
+    return fits.error();
   const Stopwatch watch;
-  const Rows rows = make_rows(*target.rows, *prepared, options.kernel_choice(), context);
+  const auto made = make_rows(*target.rows, *prepared, options.kernel_choice(), context);
+  if (!made) return made.error();
+  const Rows& rows = *made;
   auto starts = make_starts(rows, sources, scaling, options, context);
   if (!starts) return starts.error();
   std::vector<StartReport> reports;
   const Answer best = find_best(rows, std::move(*starts), options, context, reports);
   const SvmSolution& machine = best.machine;
-  std::vector<const ReducedBags*> all;
-  for (const TrainingTask& task : tasks) all.push_back(&task.reduced);
-  if (!usable(best)) return overflow_error(all);
+  if (!usable(best)) return overflow_error();
   if (context.path != nullptr)
     context.path->labelled = {best.labels, machine, options.C, name_of(options.init)};
 
@@ -224,7 +231,6 @@ Result<Fit> fit_alter_psvm(std::span<const TrainingTask> tasks, const AlterPsvmO
   if (rows.map) use_landmarks(*rows.map, data.feature_names, scaling, fit.model);
   fit.model.tasks[0].probability = fit_bag_sigmoid(machine.values, rows.bag_start, rows.proportions());
   fit.solve_seconds = watch.seconds();
-  if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;
 }
 
@@ -253,7 +259,7 @@ Method alter_psvm_method() {
       .uses_sources = true,
       .fit = fit_alter_psvm,
       .check = [](const AlterPsvmOptions& options) { return check_kernel_choice(options.kernel_choice()); },
-      .needs_instances = [](const AlterPsvmOptions&) { return true; },
+      .rows_needed = [](const AlterPsvmOptions&) { return RowsNeeded::kAll; },
       .default_grid = alter_psvm_grid,
       .check_sources = check_sources,
       .learns_alone = [](const AlterPsvmOptions& options) { return !check_sources(options); },

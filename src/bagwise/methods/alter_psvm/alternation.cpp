@@ -50,6 +50,10 @@ class Run {
   }
 
   Answer finish() {
+    if (answer_.end == End::kNumericalFault) {  // perhaps of the first machine: then there is none
+      answer_.objective = std::numeric_limits<double>::infinity();
+      return std::move(answer_);
+    }
     answer_.objective =
         answer_.machine.squared_norm / 2 + loss(problem_, problem_.C, answer_.machine.values, answer_.labels);
     return std::move(answer_);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
 
 #include "bagwise/bags/deal.h"
 #include "bagwise/data/generate.h"
@@ -55,6 +58,34 @@ TEST_CASE("starts: the highest scores of every bag are positive, as many as its 
     std::vector<double> scores;
     for (std::size_t i = 0; i < data.bag_of_row.size(); ++i) scores.push_back(rng.normal());
     CHECK(alter_psvm::labels_by_score(rows, scores) == plain_labels(rows, scores));
+  }
+}
+
+TEST_CASE("starts: random labels have as many positives in every bag, anywhere in it",
+          "[methods][alter_psvm][starts]") {
+  Rng rng(2);
+  const BaggedData data = test::random_bags(rng, 10, 2, 8);
+  const GroupedRows rows = group_rows(data, {});
+  const Labels first = plain_labels(rows, std::vector<double>(data.bag_of_row.size(), 0.0));
+  std::vector<int> sum(data.bag_of_row.size(), 0);
+  constexpr int kRounds = 400;
+  for (int round = 0; round < kRounds; ++round) {
+    const Labels drawn = alter_psvm::random_labels(rows, rng);
+    for (std::size_t k = 0; k < rows.bags(); ++k) {
+      const auto from = static_cast<std::ptrdiff_t>(rows.bag_start[k]),
+                 to = static_cast<std::ptrdiff_t>(rows.bag_start[k + 1]);
+      CHECK(std::is_permutation(drawn.begin() + from, drawn.begin() + to, first.begin() + from));
+    }
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += drawn[i];
+  }
+  // In a bag with both labels each row gets both: that it does not has a chance below 1e-20 (7/8 to the
+  // 400th).
+  for (std::size_t k = 0; k < rows.bags(); ++k) {
+    const auto from = static_cast<std::ptrdiff_t>(rows.bag_start[k]),
+               to = static_cast<std::ptrdiff_t>(rows.bag_start[k + 1]);
+    if (std::equal(first.begin() + from + 1, first.begin() + to, first.begin() + from)) continue;
+    CHECK(
+        std::all_of(sum.begin() + from, sum.begin() + to, [](int each) { return std::abs(each) < kRounds; }));
   }
 }
 

@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "bagwise/core/timing.h"
 #include "bagwise/linalg/kernels.h"
+#include "bagwise/linalg/spectrum.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/bag_sigmoid.h"
 #include "bagwise/methods/grids.h"
 #include "bagwise/methods/grouped_rows.h"
 #include "bagwise/methods/inv_cal/inv_cal.h"
 #include "bagwise/methods/method_entry.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/single_rows.h"
@@ -52,11 +53,10 @@ struct Axes {
   std::size_t holding = 0;  // how many hold kTraceShare of the sum
 };
 Axes principal_axes(const ColMatrix& matrix) {
-  const Eigen::SelfAdjointEigenSolver<ColMatrix> solver(matrix);
-  const Vector all = solver.eigenvalues().reverse();
+  const Spectrum all = spectrum_of(matrix);
   Index kept = 0;
-  while (kept < all.size() && all[kept] > kEigenCutoff * all[0]) ++kept;
-  Axes out{all.head(kept), solver.eigenvectors().rowwise().reverse().leftCols(kept), 0};
+  while (kept < all.values.size() && all.values[kept] > kEigenCutoff * all.values[0]) ++kept;
+  Axes out{all.values.head(kept), all.vectors.leftCols(kept), 0};
   double held = 0;
   while (static_cast<Index>(out.holding) < kept && held < kTraceShare * out.values.sum())
     held += out.values[static_cast<Index>(out.holding++)];
@@ -64,24 +64,30 @@ Axes principal_axes(const ColMatrix& matrix) {
 }
 
 // phi = U sqrt(L) for the kernel matrix U L U' of all rows.
-void map_by_kernel(const KernelFunction& kernel, MappedRows& rows) {
+Result<void> map_by_kernel(const KernelFunction& kernel, MappedRows& rows) {
   RowMatrix matrix;
   kernel_block(kernel, rows.rows(), rows.rows(), matrix);
+  if (!matrix.allFinite()) return overflow_error();
   const Axes axes = principal_axes(matrix);
   rows.mapped = axes.vectors * axes.values.cwiseSqrt().asDiagonal();
   rows.coordinates = axes.holding;
+  return {};
 }
 
 // Landmarks, turned to the principal axes of the mapped rows (about the origin).
-void map_by_landmarks(const KernelFunction& kernel, std::size_t count, const Context& context,
-                      MappedRows& rows) {
+Result<void> map_by_landmarks(const KernelFunction& kernel, std::size_t count, const Context& context,
+                              MappedRows& rows) {
   const RowsView views[] = {rows.rows()};
   rows.map = fit_nystrom(kernel, views, {}, count, context.seed);
+  if (rows.map->coordinates() == 0) return overflow_error();
   const RowMatrix mapped = map_rows(*rows.map, {}, views[0], context.threads);
-  const Axes axes = principal_axes(mapped.transpose() * mapped);
+  const ColMatrix products = mapped.transpose() * mapped;
+  if (!products.allFinite()) return overflow_error();
+  const Axes axes = principal_axes(products);
   rows.rotation = axes.vectors;
   rows.mapped = mapped * axes.vectors;
   rows.coordinates = axes.holding;
+  return {};
 }
 
 const char* end_name(CutsEnd end) {
@@ -180,22 +186,23 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
 
   const Stopwatch watch;
   const KernelChoice choice = options.kernel_choice();
+  if (auto fits = check_kernel_memory(choice, {&target, 1}, KernelUse::kRows); !fits) return fits.error();
   const KernelFunction kernel = kernel_function(choice, data.moments, scaling);
   MappedRows rows{group_rows(*target.rows, scaling), {}, {}, {}, data.feature_names.size()};
+  Result<void> mapped;
   if (choice.nystrom > 0) {
-    map_by_landmarks(kernel, static_cast<std::size_t>(choice.nystrom), context, rows);
+    mapped = map_by_landmarks(kernel, static_cast<std::size_t>(choice.nystrom), context, rows);
   } else if (!choice.is_linear()) {
-    map_by_kernel(kernel, rows);
+    mapped = map_by_kernel(kernel, rows);
   }
-  const ReducedBags* const all[] = {&data};
-  if (rows.mapped.size() > 0 && !rows.mapped.allFinite()) return overflow_error(all);
+  if (!mapped) return mapped.error();
   const FeasibleLabels feasible(rows.bag_start, rows.proportions(), options.epsilon);
   auto first = first_labelings(rows, feasible, with_kernel<InvCalOptions>(choice, kernel), options, context);
   if (!first) return first.error();
   const Cuts cuts =
       cutting_planes(rows.view(), rows.coordinates, feasible, std::move(*first), options, context);
   if (context.path != nullptr) context.path->cut = {used_labelings(cuts), options.epsilon};
-  if (cuts.end == CutsEnd::kNumericalFault) return overflow_error(all);
+  if (cuts.end == CutsEnd::kNumericalFault) return overflow_error();
 
   Fit fit;
   fit.model.method = "conv-psvm";
@@ -206,12 +213,11 @@ Result<Fit> fit_conv_psvm(const TrainingTask& target, const ConvPsvmOptions& opt
   fit.model.scaling = scaling;
   if (rows.map) use_landmarks(*rows.map, data.feature_names, scaling, fit.model);
   const std::span<const double> scores(f.data(), static_cast<std::size_t>(f.size()));
-  if (!f.allFinite()) return overflow_error(all);
+  if (!f.allFinite()) return overflow_error();
   warn_if_one_class(scores, fit.model.training.warnings);
   warn_if_noise_ignored(data.bags, "conv-psvm", fit.model.training.warnings);
   fit.model.tasks[0].probability = fit_bag_sigmoid(scores, rows.bag_start, rows.proportions());
   fit.solve_seconds = watch.seconds();
-  if (auto checked = check_finite(fit.model, all); !checked) return checked.error();
   return fit;
 }
 
@@ -222,7 +228,7 @@ Method conv_psvm_method() {
       .fit = [](std::span<const TrainingTask> tasks, const ConvPsvmOptions& options,
                 const Context& context) { return fit_conv_psvm(tasks[0], options, context); },
       .check = [](const ConvPsvmOptions& options) { return check_kernel_choice(options.kernel_choice()); },
-      .needs_instances = [](const ConvPsvmOptions&) { return true; },
+      .rows_needed = [](const ConvPsvmOptions&) { return RowsNeeded::kAll; },
       .default_grid =
           [](std::size_t) {
             return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1});

@@ -1,7 +1,7 @@
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "bagwise/linalg/spectrum.h"
 #include "bagwise/methods/conv_psvm/conv_psvm.h"
 #include "bagwise/methods/path_state.h"
 
@@ -88,8 +88,7 @@ Vector common_labels(const std::vector<Labels>& labels, std::span<const double> 
     const double root = std::sqrt(mu[static_cast<std::size_t>(s)]);
     for (Index j = 0; j < n; ++j) z(j, s) = root * y[static_cast<std::size_t>(j)];
   }
-  const Eigen::SelfAdjointEigenSolver<ColMatrix> solver(ColMatrix(z.transpose() * z));
-  Vector v = z * solver.eigenvectors().col(count - 1);
+  Vector v = z * spectrum_of(z.transpose() * z).vectors.col(0);
   v *= std::sqrt(static_cast<double>(n)) / v.norm();
   double agreement = 0;
   for (Index j = 0; j < n; ++j) agreement += v[j] * labels[0][static_cast<std::size_t>(j)];

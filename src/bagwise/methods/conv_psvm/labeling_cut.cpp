@@ -6,6 +6,7 @@
 
 #include "bagwise/core/parallel.h"
 #include "bagwise/linalg/blas.h"
+#include "bagwise/linalg/kernel_function.h"
 #include "bagwise/linalg/kernels.h"
 
 namespace bagwise {
@@ -14,6 +15,10 @@ namespace {
 constexpr std::size_t kCandidates = 32;  // of which the sums are computed at a time
 // What counts for the alpha of a row that has none, as a share of the largest: below any rounding.
 constexpr double kNextToNothing = 1e-12;
+
+// Fewer rows than features, and so many at most, are known by their products: a candidate then costs rows^2,
+// and not rows x features.
+constexpr std::size_t kMostProducts = 4096;
 
 template <class Visit>
 void visit_entries(const DenseView& rows, std::size_t columns, const Visit& visit) {
@@ -83,7 +88,11 @@ LabelingCut::LabelingCut(const RowsView& rows, std::size_t coordinates, const Fe
       coordinates_(coordinates),
       feasible_(feasible),
       threads_(threads),
-      columns_(first_columns(rows, coordinates)) {}
+      columns_(first_columns(rows, coordinates)) {
+  const std::size_t n = row_count(rows);
+  if (n < column_count(rows) && n <= kMostProducts)
+    kernel_block({KernelKind::kLinear}, rows, rows, products_);
+}
 
 Labels LabelingCut::labels_of(std::size_t candidate, std::span<const double> weight) const {
   const double sign = candidate % 2 == 0 ? 1 : -1;
@@ -111,9 +120,14 @@ LabelingCut::Found LabelingCut::find(std::span<const double> alpha) const {
       double* row = signed_alpha.row(static_cast<Eigen::Index>(c)).data();
       for (std::size_t j = 0; j < alpha.size(); ++j) row[j] = alpha[j] * labels[j];
     }
-    const RowMatrix sums = combinations(rows_, signed_alpha);
-    for (std::size_t c = 0; c < count; ++c)
-      length[from + c] = sums.row(static_cast<Eigen::Index>(c)).squaredNorm();
+    // |sum_j a_j x_j|^2, by the sum or by a' K a.
+    const bool by_products = products_.size() > 0;
+    const RowMatrix sums =
+        by_products ? RowMatrix(signed_alpha * products_) : combinations(rows_, signed_alpha);
+    for (std::size_t c = 0; c < count; ++c) {
+      const auto at = static_cast<Eigen::Index>(c);
+      length[from + c] = by_products ? sums.row(at).dot(signed_alpha.row(at)) : sums.row(at).squaredNorm();
+    }
   });
   const auto best = std::ranges::max_element(length);
   return {labels_of(static_cast<std::size_t>(best - length.begin()), weight), *best};

@@ -49,7 +49,8 @@ class LabelingCut {
   std::size_t coordinates_;
   const FeasibleLabels& feasible_;
   unsigned threads_;
-  Csr columns_;  // column i of the rows as row i, without zeros
+  Csr columns_;         // column i of the rows as row i, without zeros
+  RowMatrix products_;  // x_i.x_j, of rows that have more features than they are; else empty
 };
 
 }  // namespace bagwise

@@ -5,7 +5,9 @@
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/grids.h"
+#include "bagwise/methods/mean_rows.h"
 #include "bagwise/methods/method_entry.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/single_rows.h"
@@ -14,11 +16,12 @@
 
 namespace bagwise {
 
-TubeProblem inverse_calibration_problem(const ReducedBags& data, const DenseRows& means,
-                                        const InvCalOptions& o) {
+TubeProblem inverse_calibration_problem(const ReducedBags& data, const RowsView& means,
+                                        const InvCalOptions& o, Communicator* spread) {
   TubeProblem problem;
-  problem.rows = means.view();
-  append_bags(data, {o.epsilon, o.tube, o.clip, o.bag_weight}, o.C, 0, problem);
+  problem.rows = means;
+  append_bags(data, {o.epsilon, o.tube, o.clip, o.bag_weight}, o.C, 0, problem, spread);
+  problem.comm = spread;
   return problem;
 }
 
@@ -36,20 +39,21 @@ Fit new_fit(const TrainingTask& target, const Scaling& scaling, const InvCalOpti
 // On the means of `data`: of the rows, or of their images under a map.
 Result<Fit> fit_means(const TrainingTask& target, const ReducedBags& data, const Scaling& scaling,
                       const InvCalOptions& options, const Context& context) {
-  DenseRows means = data.sums.means();
-  apply(scaling, means);
-  const TubeProblem problem = inverse_calibration_problem(data, means, options);
+  const ReducedBags* const all[] = {&data};
+  const auto means = scaled_means(all, scaling);
+  if (!means) return means.error();
+  const TubeProblem problem = inverse_calibration_problem(data, means->view(), options, spread_over(context));
   const TubeOptions tube{.gap_tolerance = gap_on_path(options.gap, context), .threads = context.threads};
   const TubeSolution* start = context.path != nullptr ? context.path->start_for(problem) : nullptr;
   const TubeSolution solution = solve_tube_regression(problem, tube, start, context.observer);
-  const ReducedBags* const all[] = {&data};
-  if (solution.report.termination == Termination::kNumericalFault) return overflow_error(all);
+  if (solution.report.termination == Termination::kNumericalFault) return overflow_error();
   Fit fit = new_fit(target, scaling, options);
   const Vector w = solution.planes.weights(0);
   fit.model.tasks = {{target.name, {w.data(), w.data() + w.size()}, solution.planes.bias[0], {}}};
-  fit.model.training = convex_report(solution.report, options.gap, data, context.seed);
+  fit.model.training = convex_report(solution.report, options.gap, data, context.seed, spread_over(context));
   fit.model.training.tasks =
-      report_bags({&target, 1}, all, problem, values_at_means(problem, solution.planes, context.threads));
+      report_bags({&target, 1}, all, problem, values_at_means(problem, solution.planes, context.threads),
+                  spread_over(context));
   if (context.path != nullptr) context.path->last = solution;
   return fit;
 }
@@ -59,6 +63,7 @@ Result<Fit> fit_landmarks(const TrainingTask& target, const Scaling& scaling, co
   const RowsView rows[] = {target.rows->features.view()};
   const NystromMap map =
       fit_nystrom(kernel, rows, scaling, static_cast<std::size_t>(options.nystrom), context.seed);
+  if (map.coordinates() == 0) return overflow_error();
   const ReducedBags mapped = reduce_mapped(map, scaling, *target.rows, {}, context.threads, context.observer);
   if (tell(context.observer, {"mapping"}) == Next::kStop) return stopped_error();
   auto fit = fit_means(target, mapped, {}, options, context);
@@ -76,7 +81,7 @@ Result<Fit> fit_kernel(const TrainingTask& target, const Scaling& scaling, const
   const KernelTubeOptions how{.gap_tolerance = options.gap, .threads = context.threads};
   const KernelTubeSolution solution = solve_kernel_tube(problem, how, nullptr, context.observer);
   const ReducedBags* const all[] = {&target.reduced};
-  if (solution.report.termination == Termination::kNumericalFault) return overflow_error(all);
+  if (solution.report.termination == Termination::kNumericalFault) return overflow_error();
   Fit fit = new_fit(target, scaling, options);
   set_expansion(kernel, problem, solution, rows, {&target, 1}, fit.model);
   fit.model.training = convex_report(solution.report, options.gap, target.reduced, context.seed);
@@ -91,9 +96,8 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
     return Error{fmt::format("{}", fmt::join(faults, "; "))};
   const KernelChoice choice = options.kernel_choice();
   if (auto checked = check_kernel_choice(choice); !checked) return checked.error();
-  ReducedBags storage;
-  const ReducedBags& data = over_all_ranks(target.reduced, context.comm, storage);
-  if (auto checked = check_target_bags(data); !checked) return checked.error();
+  const ReducedBags& data = target.reduced;
+  if (auto checked = check_target_bags(data, spread_over(context)); !checked) return checked.error();
   auto scaling = fit_scaling(options.scale, data.moments, data.feature_names, context.scaling);
   if (!scaling) return scaling.error();
 
@@ -103,14 +107,14 @@ Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options
     fit = fit_means(target, data, *scaling, options, context);
   } else {
     if (auto checked = check_rows_at_hand({&target, 1}, context); !checked) return checked.error();
+    if (auto fits = check_kernel_memory(choice, {&target, 1}, KernelUse::kBags); !fits) return fits.error();
     const KernelFunction kernel = kernel_function(choice, data.moments, *scaling);
     fit = choice.nystrom > 0 ? fit_landmarks(target, *scaling, kernel, options, context)
                              : fit_kernel(target, *scaling, kernel, options, context);
   }
   if (!fit) return fit;
   fit->solve_seconds = watch.seconds();
-  const ReducedBags* const all[] = {&data};
-  if (auto checked = check_finite(fit->model, all); !checked) return checked.error();
+  if (auto checked = check_finite(fit->model); !checked) return checked.error();
   return fit;
 }
 
@@ -129,7 +133,10 @@ Method inv_cal_method() {
       .fit = [](std::span<const TrainingTask> tasks, const InvCalOptions& options,
                 const Context& context) { return fit_inv_cal(tasks[0], options, context); },
       .check = [](const InvCalOptions& options) { return check_kernel_choice(options.kernel_choice()); },
-      .needs_instances = [](const InvCalOptions& options) { return !options.kernel_choice().is_linear(); },
+      .rows_needed =
+          [](const InvCalOptions& options) {
+            return options.kernel_choice().is_linear() ? RowsNeeded::kNone : RowsNeeded::kAll;
+          },
       .default_grid =
           [](std::size_t) {
             return cost_paths(powers_of_two(-2, 5), "epsilon", {0.01, 0.1});

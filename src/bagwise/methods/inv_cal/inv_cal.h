@@ -55,9 +55,10 @@ struct InvCalOptions {
   }
 };
 
-// The rows, targets, tubes and costs of the problem; `means` are the (scaled) bag means and must outlive it.
-TubeProblem inverse_calibration_problem(const ReducedBags& data, const DenseRows& means,
-                                        const InvCalOptions& options);
+// The rows, targets, tubes and costs of the problem; the rows of `means`, the (scaled) bag means, must
+// outlive it.
+TubeProblem inverse_calibration_problem(const ReducedBags& data, const RowsView& means,
+                                        const InvCalOptions& options, Communicator* spread = nullptr);
 
 Result<Fit> fit_inv_cal(const TrainingTask& target, const InvCalOptions& options, const Context& context);
 

@@ -12,6 +12,7 @@
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/grids.h"
 #include "bagwise/methods/method_entry.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/per_source.h"
@@ -69,11 +70,14 @@ Posed pose(Tasks tasks, const TlCountOptions& options, const Scaling& scaling) {
 Result<TubePlanes> tl_llp_planes(Tasks tasks, const TlCountOptions& options, const Scaling& scaling,
                                  const Context& context) {
   constexpr double kCost = 2;
+  // Any start will do: where options are at the ends of their range it must only be one.
+  const auto within = [](double size) { return std::clamp(size, 1e-300, 1e300); };
   TlLlpOptions start;
-  start.C = kCost * options.lambda / (1 + options.lambda);
-  for (double& cost : start.C_source = options.costs_of_sources()) cost *= start.C / options.C;
-  start.lambda = options.lambda;
-  start.lambda_source = options.lambdas_of_sources();
+  start.C = within(kCost / (1 + 1 / options.lambda));
+  for (double& cost : start.C_source = options.costs_of_sources())
+    cost = within(cost / within(options.C) * start.C);
+  start.lambda = within(options.lambda);
+  for (double& lambda : start.lambda_source = options.lambdas_of_sources()) lambda = within(lambda);
   start.uncertainty = Uncertainty::kOff;
   start.gap = kPathGap;
   Context inside = context;
@@ -187,9 +191,7 @@ Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling
   fit.first_solve_seconds = watch.seconds();
   if (context.path != nullptr) how.tolerance = std::max(how.tolerance, kPathTolerance);
   const CountSolution solution = solve_counts(posed.problem, start, how, context.observer);
-  std::vector<const ReducedBags*> all;
-  for (const TrainingTask& task : tasks) all.push_back(&task.reduced);
-  if (solution.termination == Termination::kNumericalFault) return overflow_error(all);
+  if (solution.termination == Termination::kNumericalFault) return overflow_error();
   if (context.path != nullptr) context.path->counted = {solution.planes, options.C, coordinates};
   fit.solve_seconds = watch.seconds();
 
@@ -202,13 +204,14 @@ Result<Fit> fit_linear(Tasks tasks, const TlCountOptions& options, const Scaling
   model.training = report_of(solution, options, tasks.back().reduced, context.seed);
   model.training.tasks = report_tasks(tasks, model, context.threads, model.training.warnings);
   report_planes(products_of(solution.planes), model.training);
-  if (auto checked = check_finite(model, all); !checked) return checked.error();
   return fit;
 }
 
 // The linear problem over the landmarks' coordinates; its planes are expansions in the landmarks.
 Result<Fit> fit_with_landmarks(Tasks given, const TlCountOptions& options, const PreparedRows& prepared,
                                const Context& context) {
+  if (auto fits = check_kernel_memory(options.kernel_choice(), given, KernelUse::kColumns); !fits)
+    return fits.error();
   const Stopwatch watch;
   const Scaling& scaling = prepared.scaling;
   std::vector<RowsView> tables;
@@ -216,6 +219,7 @@ Result<Fit> fit_with_landmarks(Tasks given, const TlCountOptions& options, const
   const NystromMap map =
       fit_nystrom(kernel_function(options.kernel_choice(), prepared.moments, scaling), tables, scaling,
                   static_cast<std::size_t>(options.nystrom), context.seed);
+  if (map.coordinates() == 0) return overflow_error();
   std::list<BaggedData> mapped;
   std::vector<TrainingTask> tasks;
   for (const TrainingTask& task : given) {
@@ -273,7 +277,7 @@ Method tl_count_method() {
       .uses_sources = true,
       .fit = fit_tl_count,
       .check = check_kernel,
-      .needs_instances = [](const TlCountOptions&) { return true; },
+      .rows_needed = [](const TlCountOptions&) { return RowsNeeded::kAll; },
       .default_grid = tl_count_grid,
       .learns_alone =
           [](const TlCountOptions& options) {

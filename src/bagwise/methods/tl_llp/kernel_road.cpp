@@ -5,12 +5,12 @@
 // (methods/kernel_shifts.h). `exact` moves a bag only where that lowers its slack, so the objective never
 // rises.
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/kernel_shifts.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/per_source.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/methods/tl_llp/roads.h"
@@ -162,7 +162,6 @@ RoundsCourse run_rounds(const KernelRounds& rounds, const TlLlpOptions& options,
     out.steps.push_back(next->solution.report.iterations);
     if (ends_rounds(next->solution.report.termination, out.end)) break;
     if (!literal && !(value < out.objective)) {  // what is left to gain is below the gap of the solves
-      assert(value <= out.objective * (1 + 10 * options.gap) + 1e-12);
       out.history.push_back(out.objective);
       out.end = RoundsEnd::kConverged;
       break;
@@ -214,7 +213,7 @@ Result<Fit> fit_with_kernel(const Prepared& prepared, const TlLlpOptions& option
   Fit fit;
   fit.first_solve_seconds = first.seconds();
   const RoundsCourse course = run_rounds(rounds, options, *best);
-  if (course.end == RoundsEnd::kNumericalFault) return overflow_error(prepared.data);
+  if (course.end == RoundsEnd::kNumericalFault) return overflow_error();
   fit.solve_seconds = watch.seconds();
 
   Model& model = fit.model;

@@ -2,82 +2,125 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
+#include "bagwise/bags/memory_rows.h"
+#include "bagwise/comm/agree.h"
+#include "bagwise/core/hash.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/methods/bag_checks.h"
+#include "bagwise/methods/mean_rows.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/nystrom.h"
 #include "bagwise/methods/path_state.h"
 #include "bagwise/methods/per_source.h"
+#include "bagwise/methods/saved_state.h"
 #include "bagwise/methods/task_reports.h"
 #include "bagwise/methods/tl_llp/roads.h"
+#include "bagwise/methods/tl_llp/rounds_state.h"
 
 namespace bagwise {
 
-UncertainTube tl_llp_problem(std::span<const ReducedBags* const> tasks, const DenseRows& means,
-                             const Scaling& scaling, const TlLlpOptions& o) {
+UncertainTube tl_llp_problem(std::span<const ReducedBags* const> tasks, const RowsView& means,
+                             const Scaling& scaling, const TlLlpOptions& o, Communicator* spread) {
   UncertainTube out;
-  out.problem.rows = means.view();
+  out.problem.rows = means;
   out.problem.lambda = per_task(o.lambda_source, o.lambda, tasks.size());
   const auto cost = per_task(o.C_source, o.C, tasks.size());
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     append_bags(*tasks[t], {o.epsilon, o.tube, o.clip, o.bag_weight}, cost[t], static_cast<std::uint32_t>(t),
-                out.problem);
+                out.problem, spread);
     for (std::size_t k = 0; k < tasks[t]->bags.size(); ++k)
       out.bound.push_back(tl_llp::bound_of_bag(*tasks[t], k, o));
   }
   out.stretch = scaling.factor;
+  out.problem.comm = spread;
   return out;
 }
 
 namespace tl_llp {
 namespace {
 
-// The means of the bags of all tasks, one task after the other.
-DenseRows stacked_means(const Prepared& prepared) {
-  const auto& data = prepared.data;
-  DenseRows out(data.back()->sums.features());
-  for (const ReducedBags* task : data) {
-    const DenseRows means = task->sums.means();
-    std::copy_n(means.view().values, means.rows() * means.columns(), out.append(means.rows()));
+// The scaled means of the bags of all tasks. A path keeps dense ones, not yet scaled, for its next fit.
+Result<Features> means_for(const Prepared& prepared, const Context& context) {
+  if (context.path == nullptr || any_sparse(prepared.data))
+    return scaled_means(prepared.data, prepared.scaling);
+  if (!context.path->means) {
+    if (auto fits = check_means(prepared.data); !fits) return fits.error();
+    context.path->means = dense_means(prepared.data);
   }
-  return out;
+  DenseRows means = *context.path->means;
+  apply(prepared.scaling, means);
+  return Features(std::move(means));
 }
 
 // Lemma 3: every row outside its bag's tube moves by its full bound towards it, along the plane's normal.
-// Returns per bag the mean of its rows' signed moves.
+// Gives per bag the mean of its rows' signed moves: one pass over the rows, which ranks may share.
 class LemmaMoves {
  public:
-  LemmaMoves(std::span<const TrainingTask> tasks, const TubeTerms& terms, const Scaling& scaling,
-             const TlLlpOptions& options, const Context& context)
-      : tasks_(tasks), terms_(terms), scaling_(scaling), options_(options), context_(context) {}
+  LemmaMoves(const Prepared& prepared, const TubeTerms& terms, const TlLlpOptions& options,
+             const Context& context)
+      : prepared_(prepared), terms_(terms), options_(options), context_(context) {}
 
-  std::vector<double> operator()(const TubePlanes& planes) const {
-    std::vector<double> moves(terms_.size() * 2, 0.0);  // sums, then counts
-    std::size_t first = 0;
-    for (std::size_t t = 0; t < tasks_.size(); ++t) {
-      const Vector w = planes.weights(t);
-      const Plane plane = raw_plane(scaling_, {w.data(), w.data() + w.size()}, planes.bias[t]);
-      const BaggedData& data = *tasks_[t].rows;
-      const auto f = scores(plane, data.features.view(), context_.threads);
-      for (std::size_t j = 0; j < f.size(); ++j) {
-        const std::size_t bag = first + data.bag_of_row[j];
-        const double r = f[j] - terms_.target[bag];
-        const double bound = bound_of_row(data, j, options_);
-        if (std::abs(r) > terms_.tube[bag]) moves[bag] -= std::copysign(bound, r);
-        moves[terms_.size() + bag] += 1;
+  Result<std::vector<double>> operator()(const TubePlanes& planes) const {
+    std::vector<double> moves;  // of the rows of each bag, added up
+    Result<void> passed;
+    for (std::size_t t = 0; t < prepared_.tasks.size(); ++t) {
+      auto sums =
+          passed ? moves_of_task(t, planes, moves.size()) : Result<std::vector<double>>(passed.error());
+      if (!sums) {
+        passed = sums.error();
+        break;
       }
-      first += data.bags.size();
+      moves.insert(moves.end(), sums->begin(), sums->end());
     }
-    if (context_.comm != nullptr) context_.comm->sum(moves);
-    for (std::size_t i = 0; i < terms_.size(); ++i) moves[i] /= std::max(1.0, moves[terms_.size() + i]);
-    moves.resize(terms_.size());
+    if (context_.comm != nullptr) {
+      if (auto agreed = agree(*context_.comm, passed); !agreed) return agreed.error();
+      context_.comm->sum(moves);
+    }
+    if (!passed) return passed.error();
+    std::size_t at = 0;
+    for (const ReducedBags* data : prepared_.data) {
+      for (std::size_t k = 0; k < data->bags.size(); ++k, ++at)
+        moves[at] /= std::max(1.0, static_cast<double>(data->sums.count(k)));
+    }
     return moves;
   }
 
  private:
-  std::span<const TrainingTask> tasks_;
+  [[nodiscard]] Result<std::vector<double>> moves_of_task(std::size_t t, const TubePlanes& planes,
+                                                          std::size_t first) const {
+    const TrainingTask& task = prepared_.tasks[t];
+    const Vector w = planes.weights(t);
+    const Plane plane = raw_plane(prepared_.scaling, {w.data(), w.data() + w.size()}, planes.bias[t]);
+    // Only bags that a block has rows of: there may be many bags, and many blocks.
+    using Move = std::pair<std::uint32_t, double>;
+    const auto work = [&](const RowBlock& block, std::vector<Move>& part) {
+      const std::vector<double> f = scores(plane, block.rows, 1);
+      for (std::size_t j = 0; j < f.size(); ++j) {
+        const std::uint32_t bag = block.bag_of_row[j];
+        const double r = f[j] - terms_.target[first + bag];
+        if (!(std::abs(r) > terms_.tube[first + bag])) continue;
+        const double bound = block.bounds.empty() ? options_.delta.value_or(kDefaultDelta) : block.bounds[j];
+        if (part.empty() || part.back().first != bag) part.emplace_back(bag, 0.0);
+        part.back().second -= std::copysign(bound, r);
+      }
+    };
+    std::vector<double> sums(task.reduced.bags.size(), 0.0);
+    const auto add = [&](std::vector<Move>&, const std::vector<Move>& part) {
+      for (const auto& [bag, move] : part) sums[bag] += move;
+    };
+    std::optional<MemoryRows> memory;
+    if (task.stream == nullptr) memory.emplace(*task.rows);
+    RowStream& rows = memory ? static_cast<RowStream&>(*memory) : *task.stream;
+    auto passed = sum_over_blocks(rows, std::vector<Move>(), work, add, context_.threads, context_.observer);
+    if (!passed) return passed.error();
+    return sums;
+  }
+
+  const Prepared& prepared_;
   const TubeTerms& terms_;
-  const Scaling& scaling_;
   const TlLlpOptions& options_;
   const Context& context_;
 };
@@ -107,25 +150,70 @@ void report_shifts(const UncertainTube& tube, const RoundsResult& rounds, std::v
 
 }  // namespace
 
+namespace {
+
+constexpr std::string_view kStateKind = "bagwise tl-llp rounds 1";
+
+// Stands for a problem and the options of its rounds.
+std::uint64_t mark_of(const UncertainTube& tube, const TlLlpOptions& options) {
+  Fnv1a hash;
+  for (const auto& [name, value] : option_values(options)) hash.add(name).add(to_text(value));
+  const TubeProblem& p = tube.problem;
+  for (const auto* values : {&p.target, &p.tube, &p.cost_above, &p.lambda, &tube.bound, &tube.stretch})
+    hash.add(static_cast<std::uint64_t>(values->size())).add(std::span<const double>(*values));
+  hash.add(stored_values(p.rows));
+  return hash.value();
+}
+
+}  // namespace
+
 // What the rounds of a fit on a path may leave to gain, as a share of the objective.
 constexpr double kPathTolerance = 1e-2;
 
 Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, const Context& context) {
+  if (options.uncertainty == Uncertainty::kLiteral) {
+    if (context.spread_bags)
+      return Error{"uncertainty literal moves the rows of all bags: expected their sums on every rank"};
+    for (const TrainingTask& task : prepared.tasks) {
+      if (task.rows != nullptr || task.stream != nullptr) continue;
+      return Error{
+          fmt::format("the {} is given by sums per bag only; uncertainty literal needs its rows", task.name)};
+    }
+  }
   const Stopwatch watch;
-  DenseRows means =
-      context.path != nullptr && context.path->means ? *context.path->means : stacked_means(prepared);
-  if (context.path != nullptr && !context.path->means) context.path->means = means;
-  apply(prepared.scaling, means);
-  const UncertainTube tube = tl_llp_problem(prepared.data, means, prepared.scaling, options);
-  const RoundsOptions how{std::max(options.tolerance, context.path != nullptr ? kPathTolerance : 0.0),
-                          options.max_rounds,
-                          {.gap_tolerance = gap_on_path(options.gap, context), .threads = context.threads}};
-  const LemmaMoves moves(prepared.tasks, tube.problem, prepared.scaling, options, context);
+  const auto means = means_for(prepared, context);
+  if (!means) return means.error();
+  const UncertainTube tube =
+      tl_llp_problem(prepared.data, means->view(), prepared.scaling, options, spread_over(context));
+  RoundsOptions how{std::max(options.tolerance, context.path != nullptr ? kPathTolerance : 0.0),
+                    options.max_rounds,
+                    {.gap_tolerance = gap_on_path(options.gap, context), .threads = context.threads}};
+  const LemmaMoves moves(prepared, tube.problem, options, context);
   const TubeSolution* start = context.path != nullptr ? context.path->start_for(tube.problem) : nullptr;
-  const RoundsResult rounds = options.uncertainty == Uncertainty::kLiteral
-                                  ? literal_rounds(tube, moves, how, context.observer)
-                                  : exact_rounds(tube, how, context.observer, start);
-  if (rounds.end == RoundsEnd::kNumericalFault) return overflow_error(prepared.data);
+  // Rounds of a path are short, and begin elsewhere.
+  Checkpoint* const checkpoint = context.path == nullptr ? context.checkpoint : nullptr;
+  const std::uint64_t mark = mark_of(tube, options);
+  auto left = load_state<RoundsState>(
+      checkpoint, context.comm, kStateKind, mark,
+      [](std::string_view bytes) { return RoundsState::from_bytes(bytes); },
+      [](const RoundsState& state) { return state.rounds(); });
+  if (!left) return left.error();
+  if (*left) how.from = &**left;
+  Result<void> saved;
+  if (checkpoint != nullptr) {
+    how.after_round = [&](const RoundsState& state) {
+      saved = checkpoint->save(with_mark(kStateKind, mark, state.to_bytes()));
+      if (context.comm != nullptr) saved = agree(*context.comm, saved);
+      return saved ? Next::kContinue : Next::kStop;
+    };
+  }
+  Result<RoundsResult> fitted = options.uncertainty == Uncertainty::kLiteral
+                                    ? literal_rounds(tube, moves, how, context.observer)
+                                    : exact_rounds(tube, how, context.observer, start);
+  if (!saved) return saved.error();
+  if (!fitted) return fitted.error();
+  const RoundsResult& rounds = *fitted;
+  if (rounds.end == RoundsEnd::kNumericalFault) return overflow_error();
 
   Fit fit;
   fit.solve_seconds = watch.seconds();
@@ -138,8 +226,9 @@ Result<Fit> fit_linear(const Prepared& prepared, const TlLlpOptions& options, co
   set_planes(planes, prepared.tasks, model);
   model.options = option_values(options);
   model.training = report_rounds(rounds, rounds.solution.report, prepared, options, context);
-  model.training.tasks = report_bags(prepared.tasks, prepared.data, tube.problem,
-                                     values_at_means(tube.problem, planes, context.threads));
+  model.training.tasks =
+      report_bags(prepared.tasks, prepared.data, tube.problem,
+                  values_at_means(tube.problem, planes, context.threads), spread_over(context));
   report_shifts(tube, rounds, model.training.tasks);
   report_planes(products_of(planes), model.training);
   if (context.path != nullptr) context.path->last = rounds.solution;
@@ -154,6 +243,7 @@ Result<Fit> fit_with_landmarks(const Prepared& given, const TlLlpOptions& option
   for (const TrainingTask& task : given.tasks) tables.push_back(task.rows->features.view());
   const NystromMap map =
       fit_nystrom(kernel, tables, given.scaling, static_cast<std::size_t>(options.nystrom), context.seed);
+  if (map.coordinates() == 0) return overflow_error();
 
   // In scaled units a row may move by its bound times the largest factor.
   double stretch = 1;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/methods/tl_llp/tl_llp.h"
 
 namespace bagwise::tl_llp {
@@ -11,7 +12,7 @@ namespace bagwise::tl_llp {
 // What every road starts from.
 struct Prepared {
   std::span<const TrainingTask> tasks = {};   // sources in order, the target last
-  std::vector<const ReducedBags*> data = {};  // of each task, over all ranks
+  std::vector<const ReducedBags*> data = {};  // of each task
   Scaling scaling = {};
   FeatureMoments moments = FeatureMoments(0);  // of all tasks; only where scaling or a kernel needs them
   std::vector<std::string> warnings = {};

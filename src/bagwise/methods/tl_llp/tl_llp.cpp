@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <list>
 
+#include "bagwise/bags/feature_moments.h"
+#include "bagwise/bags/visit_means.h"
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/methods/bag_checks.h"
 #include "bagwise/methods/grids.h"
 #include "bagwise/methods/method_entry.h"
+#include "bagwise/methods/number_range.h"
 #include "bagwise/methods/per_source.h"
 #include "bagwise/methods/tl_llp/roads.h"
 
@@ -36,25 +39,46 @@ Result<void> check_options(std::span<const TrainingTask> tasks, const TlLlpOptio
   return {};
 }
 
-// Root mean square distance of the rows from their mean.
-double spread_of(const DenseRows& rows) {
+// Root mean square distance of the rows of all ranks from their mean.
+double spread_of(const DenseRows& rows, Communicator* spread) {
   const auto m = rows.view().matrix();
-  return std::sqrt((m.rowwise() - m.colwise().mean()).squaredNorm() / static_cast<double>(m.rows()));
+  const auto n = static_cast<double>(sum_over_ranks(spread, rows.rows()));
+  Eigen::RowVectorXd mean = m.colwise().sum();
+  sum_over_ranks(spread, {mean.data(), rows.columns()});
+  mean /= n;
+  return std::sqrt(sum_over_ranks(spread, (m.rowwise() - mean).squaredNorm()) / n);
 }
 
-void warn_of_large_bounds(tl_llp::Prepared& prepared, const TlLlpOptions& options) {
+// The same of the means of sparse sums, of which only those other than 0 are stored.
+double spread_of_sparse(const BagSums& sums, Communicator* spread) {
+  const auto n = static_cast<double>(sum_over_ranks(spread, sums.bags()));
+  std::vector<double> mean(sums.features(), 0.0), zeros(sums.features(), static_cast<double>(sums.bags()));
+  visit_means(sums, [&](std::size_t, std::size_t j, double value) { mean[j] += value / n, zeros[j] -= 1; });
+  sum_over_ranks(spread, mean);
+  double squares = 0;
+  visit_means(sums, [&](std::size_t, std::size_t j, double value) {
+    squares += (value - mean[j]) * (value - mean[j]);
+  });
+  for (std::size_t j = 0; j < mean.size(); ++j) squares += zeros[j] * mean[j] * mean[j];
+  return std::sqrt(sum_over_ranks(spread, squares) / n);
+}
+
+void warn_of_large_bounds(tl_llp::Prepared& prepared, const TlLlpOptions& options, Communicator* spread) {
   for (std::size_t t = 0; t < prepared.tasks.size(); ++t) {
     const ReducedBags& data = *prepared.data[t];
+    const auto bags = static_cast<double>(sum_over_ranks(spread, data.bags.size()));
     double bound = 0;
-    for (std::size_t k = 0; k < data.bags.size(); ++k)
-      bound += tl_llp::bound_of_bag(data, k, options) / static_cast<double>(data.bags.size());
+    for (std::size_t k = 0; k < data.bags.size(); ++k) bound += tl_llp::bound_of_bag(data, k, options) / bags;
+    bound = sum_over_ranks(spread, bound);
     if (bound == 0) continue;
-    const double spread = spread_of(data.sums.means());
-    if (!(bound > spread)) continue;
+    const double apart = data.sums.layout() == BagSums::Layout::kSparse
+                             ? spread_of_sparse(data.sums, spread)
+                             : spread_of(data.sums.means(), spread);
+    if (!(bound > apart)) continue;
     prepared.warnings.push_back(fmt::format(
         "the rows of the {} may be off by {:.3g} (delta), but its bag means are only {:.3g} apart: such "
         "uncertainty explains any proportion; expected a delta well below that",
-        prepared.tasks[t].name, bound, spread));
+        prepared.tasks[t].name, bound, apart));
   }
 }
 
@@ -106,7 +130,8 @@ double bound_of_bag(const ReducedBags& data, std::size_t bag, const TlLlpOptions
 
 TrainingReport report_rounds(const RoundsCourse& rounds, const SolveReport& last, const Prepared& prepared,
                              const TlLlpOptions& options, const Context& context) {
-  TrainingReport report = convex_report(last, options.gap, *prepared.data.back(), context.seed);
+  TrainingReport report =
+      convex_report(last, options.gap, *prepared.data.back(), context.seed, spread_over(context));
   report.convex_objective = last.primal;
   report.objective = rounds.objective;
   report.termination = end_name(rounds.end);
@@ -124,35 +149,42 @@ Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& 
                        const Context& context) {
   if (auto checked = check_options(tasks, options); !checked) return checked.error();
   tl_llp::Prepared prepared{.tasks = tasks};
-  std::list<ReducedBags> storage(tasks.size());
-  for (auto place = storage.begin(); const TrainingTask& task : tasks)
-    prepared.data.push_back(&over_all_ranks(task.reduced, context.comm, *place++));
+  for (const TrainingTask& task : tasks) prepared.data.push_back(&task.reduced);
   const ReducedBags& target = *prepared.data.back();
-  if (auto checked = check_target_bags(target); !checked) return checked.error();
+  if (auto checked = check_target_bags(target, spread_over(context)); !checked) return checked.error();
   for (std::size_t t = 0; t + 1 < tasks.size(); ++t) {
-    if (auto checked = check_source_bags(tasks[t], *prepared.data[t], target, prepared.warnings); !checked)
+    if (auto checked =
+            check_source_bags(tasks[t], *prepared.data[t], target, prepared.warnings, spread_over(context));
+        !checked)
       return checked.error();
   }
   prepared.moments = FeatureMoments(target.sums.features());
-  if (options.scale != Scale::kNone || options.kernel != KernelKind::kLinear) {
-    for (const ReducedBags* task : prepared.data) prepared.moments.merge(task->moments);
+  if (options.scale != Scale::kNone || options.kernel != KernelKind::kLinear) {  // whole on every rank
+    const auto has_moments = [&](const ReducedBags* task) {
+      return task->moments.sum.size() == target.sums.features();
+    };
+    if (std::all_of(prepared.data.begin(), prepared.data.end(), has_moments)) {
+      for (const ReducedBags* task : prepared.data) prepared.moments.merge(task->moments);
+    }
   }
   auto scaling = fit_scaling(options.scale, prepared.moments, target.feature_names, context.scaling);
   if (!scaling) return scaling.error();
   prepared.scaling = std::move(*scaling);
 
-  if (context.path == nullptr) warn_of_large_bounds(prepared, options);
+  if (context.path == nullptr) warn_of_large_bounds(prepared, options, spread_over(context));
 
   Result<Fit> fit = Error{};
   if (options.kernel == KernelKind::kLinear) {
     fit = fit_linear(prepared, options, context);
   } else {
     if (auto checked = check_rows_at_hand(tasks, context); !checked) return checked.error();
+    if (auto fits = check_kernel_memory(options.kernel_choice(), tasks, KernelUse::kBags); !fits)
+      return fits.error();
     fit = options.nystrom > 0 ? fit_with_landmarks(prepared, options, context)
                               : fit_with_kernel(prepared, options, context);
   }
   if (!fit) return fit;
-  if (auto checked = check_finite(fit->model, prepared.data); !checked) return checked.error();
+  if (auto checked = check_finite(fit->model); !checked) return checked.error();
   return fit;
 }
 
@@ -207,9 +239,10 @@ Method tl_llp_method() {
       .uses_sources = true,
       .fit = fit_tl_llp,
       .check = [](const TlLlpOptions& options) { return check_kernel_choice(options.kernel_choice()); },
-      .needs_instances =
+      .rows_needed =
           [](const TlLlpOptions& options) {
-            return options.uncertainty == Uncertainty::kLiteral || options.kernel != KernelKind::kLinear;
+            if (options.kernel != KernelKind::kLinear) return RowsNeeded::kAll;
+            return options.uncertainty == Uncertainty::kLiteral ? RowsNeeded::kPasses : RowsNeeded::kNone;
           },
       .default_grid = tl_llp_grid,
       .learns_alone =

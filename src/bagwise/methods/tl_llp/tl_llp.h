@@ -92,8 +92,9 @@ struct TlLlpOptions {
 
 // The regression of all tasks' bags, and how far each bag's mean may be from its true place. `means` are the
 // (scaled) means of the bags of all tasks, one task after the other, and must outlive it.
-UncertainTube tl_llp_problem(std::span<const ReducedBags* const> tasks, const DenseRows& means,
-                             const Scaling& scaling, const TlLlpOptions& options);
+UncertainTube tl_llp_problem(std::span<const ReducedBags* const> tasks, const RowsView& means,
+                             const Scaling& scaling, const TlLlpOptions& options,
+                             Communicator* spread = nullptr);
 
 // Tasks: sources in order, the target last.
 Result<Fit> fit_tl_llp(std::span<const TrainingTask> tasks, const TlLlpOptions& options,

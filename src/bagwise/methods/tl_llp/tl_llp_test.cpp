@@ -149,7 +149,7 @@ TEST_CASE("tl_llp: with lambda without bound all tasks share one plane", "[metho
     const DenseRows own = task.reduced.sums.means();
     std::copy_n(own.view().values, own.rows() * 4, means.append(own.rows()));
   }
-  UncertainTube pooled = tl_llp_problem(data, means, {}, o);
+  UncertainTube pooled = tl_llp_problem(data, means.view(), {}, o);
   pooled.problem.lambda.assign(3, std::numeric_limits<double>::infinity());
   const TubeSolution one = solve_tube_regression(pooled.problem, {.gap_tolerance = 1e-12});
   test::expect_optimal(pooled.problem, one, 1e-11);
@@ -317,7 +317,7 @@ TEST_CASE("tl_llp: literal rounds are Lemma 3 on the rows", "[methods][tl_llp]")
         for (std::size_t j = 0; j < 3; ++j) row[j] = static_cast<double>(mean[j]);
       }
     }
-    const UncertainTube tube = tl_llp_problem(data, moved, {}, off);
+    const UncertainTube tube = tl_llp_problem(data, moved.view(), {}, off);
     const double second = solve_tube_regression(tube.problem, {.gap_tolerance = 1e-10}).report.primal;
     const auto& history = fit->model.training.objective_history;
     REQUIRE(history.size() == 2);
@@ -347,7 +347,6 @@ TEST_CASE("tl_llp: literal rounds are Lemma 3 on the rows", "[methods][tl_llp]")
           mine.data[t].bag_of_row.push_back(world.data[t].bag_of_row[i]);
         }
         mine.data[t].features = Features(std::move(part));
-        mine.tasks[t].reduced = reduce(mine.data[t]);
         mine.tasks[t].rows = &mine.data[t];
       }
       TlLlpOptions two = o;

@@ -1,10 +1,11 @@
 #include "bagwise/methods/tl_llp/uncertain_tube.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
+#include "bagwise/comm/over_ranks.h"
 #include "bagwise/core/timing.h"
+#include "bagwise/methods/tl_llp/rounds_state.h"
 
 namespace bagwise {
 namespace {
@@ -26,7 +27,8 @@ std::vector<Vector> steepest_directions(const UncertainTube& tube, const TubePla
 // first solve (5.7 where there are eight of them), against up to 6.2 if each is solved to the gap.
 class RoundGap {
  public:
-  explicit RoundGap(const RoundsOptions& options) : options_(options) {}
+  RoundGap(const RoundsOptions& options, RoundsState& state)
+      : options_(options), fall_before_(state.fall_before), expected_(state.expected), last_(state.last) {}
 
   TubeOptions for_round(int number) {
     last_ = last_ || number == options_.max_rounds;
@@ -53,9 +55,24 @@ class RoundGap {
   static constexpr double kRoughest = 1e-3;
 
   const RoundsOptions& options_;
-  double fall_before_ = 1, expected_ = 1;
-  bool last_ = false;
+  double &fall_before_, &expected_;
+  bool& last_;
 };
+
+bool stops(const RoundsOptions& options, const RoundsState& state) {
+  return options.after_round && options.after_round(state) == Next::kStop;
+}
+
+// Planes that a round did not better are the better point of its problem too: its multipliers certify them,
+// to the gap that was asked for, which the round they were found in may not have had.
+void recertify(const TubeProblem& convex, TubeSolution next, const TubeOptions& asked, TubeSolution& kept) {
+  kept.multipliers = std::move(next.multipliers);
+  kept.report.primal = primal_value(convex, kept.planes, asked.threads);
+  // A number below a lower bound is one; rounding may have put the value of the planes below it.
+  kept.report.dual = std::min(next.report.dual, kept.report.primal);
+  kept.report.termination = kept.report.relative_gap() <= asked.gap_tolerance ? Termination::kConverged
+                                                                              : Termination::kIterationLimit;
+}
 
 }  // namespace
 
@@ -98,7 +115,8 @@ double uncertain_value(const UncertainTube& tube, const TubePlanes& planes, unsi
 RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& options, const Observer& observer,
                           const TubeSolution* start) {
   const unsigned threads = options.solve.threads;
-  const bool certain = std::all_of(tube.bound.begin(), tube.bound.end(), [](double b) { return b == 0; });
+  const bool certain = !any_over_ranks(
+      tube.problem.comm, std::any_of(tube.bound.begin(), tube.bound.end(), [](double b) { return b != 0; }));
   TubeProblem convex = tube.problem;
   const auto shift_rows = [&](const TubePlanes& planes) {
     convex.shift_above.assign(convex.size(), 0.0);
@@ -106,41 +124,48 @@ RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& option
     convex.shift_below = convex.shift_above;
     convex.direction = steepest_directions(tube, planes);
   };
-  RoundsResult out;
-  const Stopwatch watch;
-  if (start != nullptr && !certain) shift_rows(start->planes);
-  out.solution = solve_tube_regression(convex, options.solve, start, observer);
-  out.first_solve_seconds = watch.seconds();
-  out.steps = {out.solution.report.iterations};
-  out.objective = certain ? out.solution.report.primal : uncertain_value(tube, out.solution.planes, threads);
-  out.history = {out.objective};
-  if (ends_rounds(out.solution.report.termination, out.end)) return out;
+  RoundsState state;
+  if (options.from != nullptr) state = *options.from;
+  RoundsResult& out = state.result;
   // How far the convex problem lies above F where it is least.
   const auto touches = [&](const TubeSolution& solution, double value) {
     return start != nullptr && solution.report.primal - value <= options.tolerance * std::abs(value);
   };
 
-  RoundGap gap(options);
-  const bool done = certain || touches(out.solution, out.objective);
-  for (out.end = done ? RoundsEnd::kConverged : RoundsEnd::kRoundLimit;
-       out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.steps.size()) < options.max_rounds;) {
+  if (options.from == nullptr) {
+    const Stopwatch watch;
+    if (start != nullptr && !certain) shift_rows(start->planes);
+    out.solution = solve_tube_regression(convex, options.solve, start, observer);
+    out.first_solve_seconds = watch.seconds();
+    out.steps = {out.solution.report.iterations};
+    out.objective =
+        certain ? out.solution.report.primal : uncertain_value(tube, out.solution.planes, threads);
+    out.history = {out.objective};
+    if (ends_rounds(out.solution.report.termination, out.end)) return out;
+    const bool done = certain || touches(out.solution, out.objective);
+    out.end = done ? RoundsEnd::kConverged : RoundsEnd::kRoundLimit;
+    if (stops(options, state)) out.end = RoundsEnd::kStopped;
+  }
+  RoundGap gap(options, state);
+  while (out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.steps.size()) < options.max_rounds) {
     shift_rows(out.solution.planes);
     const TubeOptions solve = gap.for_round(static_cast<int>(out.steps.size()) + 1);
     TubeSolution next = solve_tube_regression(convex, solve, &out.solution, observer);
     out.steps.push_back(next.report.iterations);
     if (ends_rounds(next.report.termination, out.end)) break;
     const double value = uncertain_value(tube, next.planes, threads), before = out.objective;
-    // The convex problem lies above F and touches it at the planes it was made at.
-    [[maybe_unused]] const double rounding = 1e-9 * (std::abs(before) + next.report.primal);
-    assert(value <= primal_value(convex, next.planes) + rounding);
-    assert(std::abs(primal_value(convex, out.solution.planes) - before) <= rounding);
     const bool near = touches(next, value);
-    if (value < before) {  // else all that is left to gain is below the gap of the solve
+    // The convex problem lies above F and touches it at the planes it was made at, so that F falls; where
+    // rounding has the better of it (costs of 1e100), the planes before are kept.
+    if (value < before) {
       out.objective = value;
       out.solution = std::move(next);
+    } else {
+      recertify(convex, std::move(next), options.solve, out.solution);
     }
     out.history.push_back(out.objective);
     if (near || gap.settled(before, out.objective)) out.end = RoundsEnd::kConverged;
+    if (stops(options, state)) out.end = RoundsEnd::kStopped;
   }
   out.end = with_gap(out.end, out.solution.report);
   return out;
@@ -149,21 +174,18 @@ RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& option
 namespace {
 
 // Where the rows stood in a round: enough to know that the rounds have come back.
-struct Position {
-  std::vector<double> move;
-  std::vector<Vector> direction;
+using Position = RoundsState::Position;
 
-  [[nodiscard]] bool same(const Position& other) const {
-    constexpr double kSame = 1e-9;
-    for (std::size_t i = 0; i < move.size(); ++i) {
-      if (std::abs(move[i] - other.move[i]) > kSame * std::abs(move[i])) return false;
-    }
-    for (std::size_t t = 0; t < direction.size(); ++t) {
-      if ((direction[t] - other.direction[t]).norm() > 1e-6 * direction[t].norm()) return false;
-    }
-    return true;
+bool is_same(const Position& a, const Position& b) {
+  constexpr double kSame = 1e-9;
+  for (std::size_t i = 0; i < a.move.size(); ++i) {
+    if (std::abs(a.move[i] - b.move[i]) > kSame * std::abs(a.move[i])) return false;
   }
-};
+  for (std::size_t t = 0; t < a.direction.size(); ++t) {
+    if ((a.direction[t] - b.direction[t]).norm() > 1e-6 * a.direction[t].norm()) return false;
+  }
+  return true;
+}
 
 void move_rows(const Position& position, TubeProblem& convex) {
   convex.direction = position.direction;
@@ -174,13 +196,16 @@ void move_rows(const Position& position, TubeProblem& convex) {
 
 }  // namespace
 
-RoundsResult literal_rounds(const UncertainTube& tube, const Moves& moves, const RoundsOptions& options,
-                            const Observer& observer) {
+Result<RoundsResult> literal_rounds(const UncertainTube& tube, const Moves& moves,
+                                    const RoundsOptions& options, const Observer& observer) {
   TubeProblem convex = tube.problem;
-  RoundsResult out;
-  out.end = RoundsEnd::kRoundLimit;
-  TubeSolution now;
-  std::vector<Position> visited;
+  RoundsState state;
+  state.result.end = RoundsEnd::kRoundLimit;
+  if (options.from != nullptr) state = *options.from;
+  RoundsResult& out = state.result;
+  TubeSolution& now = state.now;
+  std::vector<Position>& visited = state.visited;
+  if (!visited.empty()) move_rows(visited.back(), convex);
   while (out.end == RoundsEnd::kRoundLimit && static_cast<int>(out.history.size()) < options.max_rounds) {
     const Stopwatch watch;
     const bool first = out.history.empty();
@@ -197,8 +222,10 @@ RoundsResult literal_rounds(const UncertainTube& tube, const Moves& moves, const
     }
     out.history.push_back(value);
     if (ends_rounds(now.report.termination, out.end) || out.end == RoundsEnd::kConverged) break;
-    Position next{moves(now.planes), steepest_directions(tube, now.planes)};
-    const auto same = [&](const Position& before) { return next.same(before); };
+    auto moved = moves(now.planes);
+    if (!moved) return moved.error();
+    Position next{std::move(*moved), steepest_directions(tube, now.planes)};
+    const auto same = [&](const Position& before) { return is_same(next, before); };
     if (!visited.empty() && same(visited.back())) {  // nothing moves any more
       out.end = RoundsEnd::kConverged;
     } else if (std::any_of(visited.begin(), visited.end(), same)) {
@@ -206,6 +233,7 @@ RoundsResult literal_rounds(const UncertainTube& tube, const Moves& moves, const
     }
     move_rows(next, convex);
     visited.push_back(std::move(next));
+    if (stops(options, state)) out.end = RoundsEnd::kStopped;
   }
   out.end = with_gap(out.end, out.solution.report);
   return out;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bagwise/core/observer.h"
+#include "bagwise/core/result.h"
 #include "bagwise/solver/tube_regression.h"
 
 namespace bagwise {
@@ -41,10 +42,15 @@ Vector steepest_direction(const std::vector<double>& stretch, const Vector& w);
 // F at any planes, from scratch.
 double uncertain_value(const UncertainTube& tube, const TubePlanes& planes, unsigned threads = 1);
 
+struct RoundsState;  // rounds_state.h
+
 struct RoundsOptions {
   double tolerance = 1e-3;  // stop when |F_i - F_{i-1}| <= tolerance * max(|F_i|, |F_{i-1}|)
   int max_rounds = 20;
   TubeOptions solve = {};
+  // Is told after every round where the rounds stand; kStop ends them as an observer would.
+  std::function<Next(const RoundsState&)> after_round = {};
+  const RoundsState* from = nullptr;  // goes on from there, with the same bits; null: begins
 };
 
 enum class RoundsEnd {
@@ -89,8 +95,9 @@ RoundsResult exact_rounds(const UncertainTube& tube, const RoundsOptions& option
 // `moves` (per row the signed distance along u_t for these planes), and so on. Not a descent: the best round
 // is returned, and a return to an earlier position ends the rounds as a cycle. The objective is that of the
 // convex problem of its round.
-using Moves = std::function<std::vector<double>(const TubePlanes& planes)>;
-RoundsResult literal_rounds(const UncertainTube& tube, const Moves& moves, const RoundsOptions& options,
-                            const Observer& observer = {});
+// The only error is one of `moves`.
+using Moves = std::function<Result<std::vector<double>>(const TubePlanes& planes)>;
+Result<RoundsResult> literal_rounds(const UncertainTube& tube, const Moves& moves,
+                                    const RoundsOptions& options, const Observer& observer = {});
 
 }  // namespace bagwise

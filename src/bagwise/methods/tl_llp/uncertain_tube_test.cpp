@@ -281,15 +281,15 @@ TEST_CASE("uncertain_tube: every way in which rounds can end", "[methods][tl_llp
     ++calls;
     return calls % 2 == 1 ? std::vector<double>{-0.5, 0.5} : std::vector<double>{0.25, -0.25};
   };
-  CHECK(literal_rounds(made->tube, still, {}).end == RoundsEnd::kConverged);
-  const RoundsResult cycle = literal_rounds(made->tube, swinging, {});
+  CHECK(literal_rounds(made->tube, still, {})->end == RoundsEnd::kConverged);
+  const RoundsResult cycle = *literal_rounds(made->tube, swinging, {});
   CHECK(cycle.end == RoundsEnd::kCycle);
   CHECK(cycle.history.size() >= 3);
   CHECK(cycle.objective == *std::min_element(cycle.history.begin(), cycle.history.end()));
   CHECK(cycle.move == std::vector<double>{-0.5, 0.5});  // the rows spread: the margin is easier to reach
 
   calls = 0;
-  CHECK(literal_rounds(made->tube, swinging, {.max_rounds = 2}).end == RoundsEnd::kRoundLimit);
+  CHECK(literal_rounds(made->tube, swinging, {.max_rounds = 2})->end == RoundsEnd::kRoundLimit);
   const RoundsOptions strict{.tolerance = 0, .max_rounds = 2};
   CHECK(exact_rounds(made->tube, strict).end == RoundsEnd::kRoundLimit);
   const Observer stop = [](const Progress&) { return Next::kStop; };
@@ -297,7 +297,7 @@ TEST_CASE("uncertain_tube: every way in which rounds can end", "[methods][tl_llp
   const auto larger = random_tube(rng);
   const Moves none = [&](const TubePlanes&) { return std::vector<double>(larger->tube.bound.size(), 0.0); };
   CHECK(exact_rounds(larger->tube, {}, stop).end == RoundsEnd::kStopped);
-  CHECK(literal_rounds(larger->tube, none, {}, stop).end == RoundsEnd::kStopped);
+  CHECK(literal_rounds(larger->tube, none, {}, stop)->end == RoundsEnd::kStopped);
   const RoundsOptions hasty{.solve = {.max_iterations = 1, .algorithm = TubeAlgorithm::kInteriorPoint}};
   CHECK(exact_rounds(made->tube, hasty).end == RoundsEnd::kSolveLimit);
   const auto broken = two_rows();
