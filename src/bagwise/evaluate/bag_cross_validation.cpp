@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "bagwise/bags/take_bags.h"
+#include "bagwise/comm/deal_over_ranks.h"
+#include "bagwise/comm/packed.h"
 #include "bagwise/core/watched.h"
 #include "bagwise/evaluate/committee.h"
 #include "bagwise/evaluate/grid.h"
@@ -56,6 +58,33 @@ bool is_whole(const PathOutcome& outcome, std::size_t settings, std::size_t task
          });
 }
 
+void pack(Packing& to, const PathOutcome& outcome) {
+  to.count(outcome.size());
+  for (const FoldOutcome& one : outcome) {
+    to.number(one.value).count(one.planes.size());
+    for (const TaskModel& plane : one.planes) {
+      to.text(plane.name).numbers(plane.weights).number(plane.bias);
+      to.number(plane.probability.slope).number(plane.probability.offset);
+    }
+  }
+}
+
+PathOutcome unpack(Unpacking& from) {
+  PathOutcome out(from.count());
+  for (FoldOutcome& one : out) {
+    one.value = from.number();
+    one.planes.resize(from.count());
+    for (TaskModel& plane : one.planes) {
+      plane.name = from.text();
+      plane.weights = from.numbers();
+      plane.bias = from.number();
+      plane.probability.slope = from.number();
+      plane.probability.offset = from.number();
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 // The tasks as the arm's method is given them, with each fold left out.
@@ -70,12 +99,14 @@ struct BagCrossValidation::Mapped {
 
 BagCrossValidation::BagCrossValidation(std::span<const TrainingTask> tasks,
                                        const std::vector<std::vector<std::uint32_t>>& folds,
-                                       Criterion criterion, bool keep_planes, Context context, Memory memory)
+                                       Criterion criterion, bool keep_planes, Context context, Memory memory,
+                                       Communicator* ranks)
     : tasks_(tasks),
       criterion_(criterion),
       keep_planes_(keep_planes),
       context_(std::move(context)),
-      memory_(std::move(memory)) {
+      memory_(std::move(memory)),
+      ranks_(ranks) {
   const BaggedData& target = *tasks.back().rows;
   for (const auto& fold : folds) {
     BaggedData held_out = take_bags(target, fold);
@@ -153,6 +184,82 @@ Result<BagCrossValidation::Mapped> BagCrossValidation::map_arm(const Arm& arm,
   return out;
 }
 
+Result<void> BagCrossValidation::run_over_ranks(const Arm& arm, const std::map<std::size_t, Mapped>& mapped,
+                                                std::span<const std::size_t> given, std::size_t from,
+                                                const Observer& observer, std::size_t total, Outcomes& out) {
+  const bool first = ranks_->rank() == 0;
+  const std::size_t count = out.empty() ? 0 : out[0].size();
+  const std::size_t features = tasks_.back().rows->features.columns();
+  const auto key_of = [&](std::size_t piece) {
+    return piece_key(arm, arm.paths[piece / count], from + piece % count);
+  };
+  // Which pieces rank 0 has from before: '1' for each.
+  std::string known(out.size() * count, '0');
+  for (std::size_t piece = 0; first && memory_.recall && piece < known.size(); ++piece) {
+    auto recalled = memory_.recall(key_of(piece));
+    const std::size_t tasks = keep_planes_ ? given[piece / count] : 0;
+    if (!recalled || !is_whole(*recalled, arm.paths[piece / count].size(), tasks, features)) continue;
+    known[piece] = '1';
+    out[piece / count][piece % count] = std::move(*recalled);
+  }
+  known = ranks_->gather(first ? known : "")[0];
+  std::vector<std::size_t> left;
+  std::size_t before = 0;  // settings that were recalled
+  for (std::size_t piece = 0; piece < known.size(); ++piece) {
+    if (known[piece] == '0')
+      left.push_back(piece);
+    else
+      before += arm.paths[piece / count].size();
+  }
+  const Observer watch = [&](const Progress& p) {
+    return tell(observer, {p.phase, p.done + static_cast<double>(before), p.total, p.value});
+  };
+  std::map<std::size_t, std::string> faults;  // by piece; of rank 0
+  const DealtWork work{.run = [&](std::size_t i, Watched& watched) -> std::optional<std::string> {
+                         const std::size_t piece = left[i];
+                         const SettingsPath& path = arm.paths[piece / count];
+                         if (watched.stop) return std::nullopt;
+                         auto found = run_piece(arm, mapped.at(given[piece / count]), path,
+                                                from + piece % count, watched.inside());
+                         if (!found && watched.stop) return std::nullopt;
+                         Packing bytes;
+                         bytes.text(found ? "" : found.error().message);
+                         if (found) pack(bytes, *found);
+                         watched.steps += path.size();
+                         return bytes.bytes();
+                       },
+                       .take =
+                           [&](std::size_t i, const std::string& bytes) {
+                             const std::size_t piece = left[i];
+                             Unpacking in(bytes);
+                             if (std::string fault = in.text(); !fault.empty()) {
+                               faults[piece] = std::move(fault);
+                               return false;
+                             }
+                             PathOutcome& place = out[piece / count][piece % count];
+                             place = unpack(in);
+                             if (memory_.keep) memory_.keep(key_of(piece), place);
+                             return true;
+                           }};
+  const bool whole = deal_over_ranks(*ranks_, left.size(), context_.threads, "choosing", total,
+                                     observer ? watch : Observer(), work);
+  const std::string fault = ranks_->gather(faults.empty() ? "" : faults.begin()->second)[0];
+  if (!fault.empty()) return Error{fault};
+  if (!whole) return stopped_error();
+  Packing all;
+  for (const auto& folds : out) {
+    for (const PathOutcome& outcome : folds) {
+      if (first) pack(all, outcome);
+    }
+  }
+  const std::string bytes = ranks_->gather(all.bytes())[0];
+  Unpacking in(bytes);
+  for (auto& folds : out) {
+    for (PathOutcome& outcome : folds) outcome = unpack(in);
+  }
+  return {};
+}
+
 Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm& arm, std::size_t from,
                                                                       std::size_t count, double done,
                                                                       double total) {
@@ -179,6 +286,12 @@ Result<std::vector<std::vector<PathOutcome>>> BagCrossValidation::run(const Arm&
   const Observer shifted = [&](const Progress& p) {
     return tell(context_.observer, {p.phase, done + p.done, total, 0});
   };
+  if (ranks_ != nullptr && ranks_->size() > 1) {
+    const Observer over_ranks = context_.observer ? Observer(shifted) : Observer();
+    auto ran = run_over_ranks(arm, mapped, given, from, over_ranks, static_cast<std::size_t>(total), out);
+    if (!ran) return ran.error();
+    return out;
+  }
   watched_for(pieces, context_.threads, "choosing", static_cast<std::size_t>(total),
               context_.observer ? Observer(shifted) : Observer(), [&](std::size_t piece, Watched& watched) {
                 const SettingsPath& path = arm.paths[piece / count];

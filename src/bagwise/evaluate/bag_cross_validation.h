@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/comm/communicator.h"
 #include "bagwise/core/observer.h"
 #include "bagwise/core/result.h"
 #include "bagwise/evaluate/arms.h"
@@ -36,10 +38,11 @@ struct Memory {
 
 class BagCrossValidation {
  public:
-  // Tasks: sources in order, the target last, the target with its rows; they must outlive it.
+  // Tasks: sources in order, the target last, the target with its rows; they must outlive it. Ranks, if there
+  // are any, all have the same; what is recalled and kept is rank 0's.
   BagCrossValidation(std::span<const TrainingTask> tasks,
                      const std::vector<std::vector<std::uint32_t>>& folds, Criterion criterion,
-                     bool keep_planes, Context context, Memory memory);
+                     bool keep_planes, Context context, Memory memory, Communicator* ranks = nullptr);
 
   [[nodiscard]] std::size_t folds() const { return folds_.size(); }
 
@@ -60,6 +63,11 @@ class BagCrossValidation {
 
   Result<Mapped> map_arm(const Arm& arm, std::span<const TrainingTask> tasks, std::size_t from,
                          std::size_t count) const;
+  using Outcomes = std::vector<std::vector<PathOutcome>>;  // by path, then by fold
+  // The same pieces over ranks: all of them have all outcomes at the end.
+  Result<void> run_over_ranks(const Arm& arm, const std::map<std::size_t, Mapped>& mapped,
+                              std::span<const std::size_t> given, std::size_t from, const Observer& observer,
+                              std::size_t total, Outcomes& out);
   Result<PathOutcome> run_piece(const Arm& arm, const Mapped& mapped, const SettingsPath& path,
                                 std::size_t fold, const Observer& observer) const;
 
@@ -69,6 +77,7 @@ class BagCrossValidation {
   bool keep_planes_;
   Context context_;
   Memory memory_;
+  Communicator* ranks_;
 };
 
 // The key of a piece: method, metric, settings and fold, not the data.

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/bags/take_bags.h"
 
 namespace bagwise {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/core/parallel.h"
 #include "bagwise/evaluate/diagnosis_statistics.h"
 

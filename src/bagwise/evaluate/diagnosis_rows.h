@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/linalg/rows.h"
 
 namespace bagwise {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/core/random.h"
 #include "support/sparse_rows.h"
 

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/evaluate/bag_resampling.h"
 #include "bagwise/evaluate/diagnosis_rows.h"
 #include "bagwise/linalg/compensated.h"

@@ -16,6 +16,7 @@
 #include <span>
 
 #include "bagwise/bags/bagged_data.h"
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/core/random.h"
 #include "bagwise/evaluate/diagnosis_statistics.h"
 

@@ -47,14 +47,18 @@ std::vector<std::pair<std::string, double>> nearly_leaked_features(const Reduced
   if (bags < kFewestBags || !(p.deviation > 0)) return out;
   const DenseRows means = data.sums.means();
   for (std::size_t j = 0; j < data.feature_names.size(); ++j) {
-    double mean = 0;
-    for (std::size_t k = 0; k < bags; ++k) mean += means(k, j) / static_cast<double>(bags);
+    // In units of the largest mean, so that no square leaves the range of numbers.
+    double largest = 0, mean = 0;
+    for (std::size_t k = 0; k < bags; ++k) largest = std::max(largest, std::abs(means(k, j)));
+    if (!(largest > 0) || !std::isfinite(largest)) continue;
+    for (std::size_t k = 0; k < bags; ++k) mean += means(k, j) / largest / static_cast<double>(bags);
     double along = 0, square = 0;
     for (std::size_t k = 0; k < bags; ++k) {
-      const double off = means(k, j) - mean;
+      const double off = means(k, j) / largest - mean;
       along += off * (data.bags.proportions[k] - p.mean);
       square += off * off;
     }
+    if (!(square > 0)) continue;
     const double correlation = along / (std::sqrt(square * static_cast<double>(bags)) * p.deviation);
     if (std::abs(correlation) > kNear) out.emplace_back(data.feature_names[j], correlation);
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "bagwise/bags/feature_moments.h"
 #include "bagwise/evaluate/bag_resampling.h"
 #include "bagwise/linalg/blas.h"
 #include "bagwise/methods/mean_map/mean_map.h"

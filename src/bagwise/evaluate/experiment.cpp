@@ -10,6 +10,9 @@
 
 #include "bagwise/bags/deal.h"
 #include "bagwise/bags/proportions.h"
+#include "bagwise/comm/agree.h"
+#include "bagwise/comm/deal_over_ranks.h"
+#include "bagwise/comm/packed.h"
 #include "bagwise/core/hash.h"
 #include "bagwise/core/random.h"
 #include "bagwise/core/timing.h"
@@ -94,6 +97,51 @@ double proportion_error(std::span<const double> scores, const BaggedData& data) 
   return proportion_metrics(bag_errors(scores, {}, data.bag_of_row, data.bags.proportions)).mean_error;
 }
 
+// What came of a cell, for rank 0, which knows its key.
+std::string packed(const Result<CellOutcome>& outcome) {
+  Packing out;
+  if (!outcome) {
+    const Error& error = outcome.error();
+    return out.count(0).text(error.message).text(error.file).count(error.line).text(error.column).bytes();
+  }
+  const ExperimentResult& r = outcome->result;
+  const ExperimentTimes& t = outcome->times;
+  out.count(1).number(r.accuracy).maybe(r.balanced_accuracy).maybe(r.auc).number(r.proportion_error);
+  out.number(t.choose).number(t.fit).number(t.total).count(t.settings).count(t.jobs).count(r.options.size());
+  for (const auto& [name, text] : r.options) out.text(name).text(text);
+  return out.bytes();
+}
+
+Result<CellOutcome> unpacked(const std::string& bytes, const ExperimentKey& key) {
+  Unpacking in(bytes);
+  if (in.count() == 0) {
+    Error error;
+    error.message = in.text();
+    error.file = in.text();
+    error.line = in.count();
+    error.column = in.text();
+    return error;
+  }
+  CellOutcome out;
+  ExperimentResult& r = out.result;
+  ExperimentTimes& t = out.times;
+  r.key = t.key = key;
+  r.accuracy = in.number();
+  r.balanced_accuracy = in.maybe();
+  r.auc = in.maybe();
+  r.proportion_error = in.number();
+  t.choose = in.number();
+  t.fit = in.number();
+  t.total = in.number();
+  t.settings = in.count();
+  t.jobs = in.count();
+  for (std::uint64_t left = in.count(); left > 0; --left) {
+    std::string name = in.text();
+    r.options[std::move(name)] = in.text();
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<ExperimentBags> deal_cell(const LabelledTasks& rows, const ExperimentPlan& plan,
@@ -156,7 +204,7 @@ Result<CellOutcome> run_cell(const LabelledTasks& rows, const ExperimentPlan& pl
 
 Result<void> run_experiment(const ExperimentPlan& plan, std::span<const LabelledTasks> rows,
                             std::span<const ExperimentKey> wanted, unsigned jobs, const ExperimentSink& sink,
-                            const Observer& observer) {
+                            const Observer& observer, Communicator* ranks) {
   assert(rows.size() == plan.data.size());
   std::mutex mutex;  // guards all that follows
   std::optional<Error> fault;
@@ -180,9 +228,38 @@ Result<void> run_experiment(const ExperimentPlan& plan, std::span<const Labelled
       found.rows = std::make_shared<const LabelledTasks>(std::move(copy));
     }
     auto out = found.rows;
-    if (--found.left == 0) found.rows.reset();
+    if (--found.left == 0) found.rows.reset();  // never of several ranks, none of which has all cells
     return out;
   };
+
+  const auto keep = [&](const ExperimentKey& key, Result<CellOutcome> outcome) -> bool {
+    if (!outcome) {
+      if (sink.failed) sink.failed(key, outcome.error());
+      return true;
+    }
+    outcome->times.jobs = jobs;
+    auto kept = sink.done(*outcome);
+    if (!kept && !fault) fault = kept.error();
+    return kept.ok();
+  };
+
+  if (ranks != nullptr && ranks->size() > 1) {
+    const DealtWork work{
+        .run = [&](std::size_t i, Watched& watched) -> std::optional<std::string> {
+          if (watched.stop) return std::nullopt;
+          const auto cell_rows = rows_of(wanted[i]);
+          const auto outcome = run_cell(*cell_rows, plan, wanted[i], watched.inside());
+          if (watched.stop) return std::nullopt;
+          ++watched.steps;
+          return packed(outcome);
+        },
+        .take = [&](std::size_t i,
+                    const std::string& bytes) { return keep(wanted[i], unpacked(bytes, wanted[i])); }};
+    const bool whole = deal_over_ranks(*ranks, wanted.size(), jobs, "cells", wanted.size(), observer, work);
+    if (auto agreed = agree(*ranks, fault ? Result<void>(*fault) : Result<void>()); !agreed) return agreed;
+    if (!whole) return Error{"stopped before all cells were done"};
+    return {};
+  }
 
   bool stopped = false;
   watched_for(wanted.size(), jobs, "cells", wanted.size(), observer, [&](std::size_t i, Watched& watched) {
@@ -199,15 +276,7 @@ Result<void> run_experiment(const ExperimentPlan& plan, std::span<const Labelled
       return;
     }
     ++watched.steps;
-    if (!outcome) {
-      if (sink.failed) sink.failed(wanted[i], outcome.error());
-      return;
-    }
-    outcome->times.jobs = jobs;
-    if (auto kept = sink.done(*outcome); !kept) {
-      if (!fault) fault = kept.error();
-      watched.stop = true;
-    }
+    if (!keep(wanted[i], std::move(outcome))) watched.stop = true;
   });
   if (fault) return *fault;
   if (stopped) return Error{"stopped before all cells were done"};

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bagwise/comm/communicator.h"
 #include "bagwise/core/observer.h"
 #include "bagwise/core/result.h"
 #include "bagwise/data/dataset.h"
@@ -66,9 +67,11 @@ struct ExperimentSink {
 
 // Runs the cells `wanted` (which may be any of the plan's), `jobs` at once (0: one per core). `rows` has the
 // plan's data in their order. A cell that fails does not end the run. Errors: the sink's; a stop.
+// With ranks, which all have the same rows and want the same cells, these are dealt over them, `jobs` at once
+// on each; the sink of rank 0 gets what comes of all.
 Result<void> run_experiment(const ExperimentPlan& plan, std::span<const LabelledTasks> rows,
                             std::span<const ExperimentKey> wanted, unsigned jobs, const ExperimentSink& sink,
-                            const Observer& observer = {});
+                            const Observer& observer = {}, Communicator* ranks = nullptr);
 
 // How long the cells `left` will take one after the other, going by those that are done: by the mean of their
 // method and bag size, else of their method, else of all. Nothing is known where nothing is done.

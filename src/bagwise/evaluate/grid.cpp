@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "bagwise/core/limits.h"
+#include "bagwise/core/memory_budget.h"
+
 namespace bagwise {
 
 std::string setting_text(const OptionTexts& setting) {
@@ -32,6 +35,28 @@ std::vector<SettingsPath> all_combinations(std::vector<GridAxis> axes) {
     paths = std::move(longer);
   }
   return paths;
+}
+
+Result<void> check_size(std::size_t settings, const std::vector<GridAxis>& axes) {
+  constexpr double kNode = 96;  // of a map, around the two texts
+  double all = static_cast<double>(settings), bytes = 0;
+  for (const GridAxis& axis : axes) {
+    std::size_t longest = 0, total = 0;
+    for (const std::string& value : axis.values) {
+      longest = std::max(longest, value.size());
+      total += value.size();
+    }
+    if (longest > limits::kLongestSetting)
+      return Error{fmt::format("\"{}\" has a value of {} bytes; expected at most {}", axis.option, longest,
+                               limits::kLongestSetting)};
+    all *= static_cast<double>(axis.values.size());
+    bytes += kNode +
+             (axis.values.empty() ? 0 : static_cast<double>(total) / static_cast<double>(axis.values.size()));
+  }
+  if (all > static_cast<double>(limits::kMostSettings))
+    return Error{fmt::format("has more than {} settings; expected fewer", limits::kMostSettings)};
+  return check_memory(all * bytes, fmt::format("a grid of {:.0f} settings", all),
+                      "try fewer values of each option");
 }
 
 std::vector<SettingsPath> with_axes(const std::vector<SettingsPath>& paths,

@@ -1,6 +1,7 @@
 // Grids: the settings a method is tried with, as paths along which each is a good start for the next.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@ std::string setting_text(const OptionTexts& setting);
 // All combinations of the values, one path for each of all but the last axis. That is C where there is one:
 // it is what solves depend on most smoothly.
 std::vector<SettingsPath> all_combinations(std::vector<GridAxis> axes);
+
+// That all combinations of `axes` with so many settings are not too many, and that there is memory for them.
+Result<void> check_size(std::size_t settings, const std::vector<GridAxis>& axes);
 
 // The settings of `paths` with these options at these values instead of their own, in all combinations;
 // settings that became equal are kept once. Values of C make paths along C, others leave paths as they are.

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "bagwise/bags/folds.h"
+#include "bagwise/core/memory_budget.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/evaluate/committee.h"
 #include "bagwise/evaluate/grid.h"
@@ -263,9 +264,16 @@ Result<Tuned> tune(std::span<const TrainingTask> tasks, const std::vector<Arm>& 
   double total = 0, done = 0;
   for (const Arm& arm : arms) total += fits_of(settings_of(arm.paths).size(), folds->size(), options.search);
 
+  if (options.combine != Combine::kBest) {
+    if (auto fits = check_matrix("the planes of all settings on all folds", total,
+                                 static_cast<double>(target.features.columns()),
+                                 "try fewer settings, or keep the best alone (combine best)");
+        !fits)
+      return fits.error();
+  }
   Stopwatch watch;
   BagCrossValidation validation(tasks, *folds, options.criterion, options.combine != Combine::kBest, context,
-                                memory);
+                                memory, options.ranks);
   Tuned out;
   std::vector<ArmState> states;
   for (std::size_t a = 0; a < arms.size(); ++a) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bagwise/comm/communicator.h"
 #include "bagwise/core/result.h"
 #include "bagwise/evaluate/bag_cross_validation.h"
 #include "bagwise/evaluate/relatedness.h"
@@ -43,6 +44,8 @@ struct TuneOptions {
   Combine combine = Combine::kAverage;
   Search search = Search::kGrid;
   double tau = 4;
+  // Ranks that share the fits on folds, each with all the data; all get the same result. Null: no others.
+  Communicator* ranks = nullptr;
 };
 
 // One setting that was tried.
