@@ -9,6 +9,7 @@
 
 #include "bagwise/core/atomic_file.h"
 #include "bagwise/core/hash.h"
+#include "bagwise/core/limits.h"
 #include "bagwise/data/csv_records.h"
 #include "bagwise/evaluate/arms.h"
 #include "bagwise/evaluate/grid.h"
@@ -16,9 +17,6 @@
 
 namespace bagwise {
 namespace {
-
-constexpr std::uint64_t kLargestFile = 16 << 20;
-constexpr std::size_t kMostCells = 10'000'000;
 
 // A file named in the experiment's, beside which it is looked for.
 std::string beside(const std::string& file, const std::string& name) {
@@ -96,6 +94,8 @@ std::vector<Arm> arms_from(const Section& from, const Method& method, std::size_
       return {};
     }
     const std::vector<GridAxis> axes = axes_from(from.at("set"), fault);
+    if (auto checked = check_size(settings_of(paths).size(), axes); !checked)
+      fault.add(checked.error().message);
     if (fault.none()) paths = with_axes(paths, axes);
   }
   if (!fault.none()) return {};
@@ -239,6 +239,14 @@ void check_published(const std::vector<PublishedFigure>& all, FirstFault& fault)
   }
 }
 
+std::size_t count_settings(const std::vector<Arm>& arms) {
+  std::size_t out = 0;
+  for (const Arm& arm : arms) {
+    for (const SettingsPath& path : arm.paths) out += path.size();
+  }
+  return out;
+}
+
 ExperimentPlan plan_from(const Json& document, const std::string& file, FirstFault& fault) {
   const Section top(document, "", fault);
   top.only({"format", "version", "fingerprints", "name", "title", "data", "methods", "bag_sizes", "noise",
@@ -251,8 +259,15 @@ ExperimentPlan plan_from(const Json& document, const std::string& file, FirstFau
   for (const Json& one : top.array("data")) out.data.push_back(data_from({one, "data", fault}, file));
   TuneOptions selection;
   if (top.has("selection")) read_selection(top.section("selection"), selection);
-  for (const Json& one : top.array("methods"))
+  std::size_t settings = 0;
+  for (const Json& one : top.array("methods")) {
     out.methods.push_back(method_from({one, "methods", fault}, selection));
+    settings += count_settings(out.methods.back().arms);
+    if (settings > limits::kMostSettings)
+      fault.add(
+          fmt::format("has methods of more than {} settings in all; expected fewer", limits::kMostSettings));
+    if (!fault.none()) return out;
+  }
   out.bag_sizes = top.counts("bag_sizes");
   if (top.has("noise")) out.noise = top.numbers("noise");
   if (top.has("folds")) out.folds = top.count("folds");
@@ -287,8 +302,8 @@ ExperimentPlan plan_from(const Json& document, const std::string& file, FirstFau
   const double cells = static_cast<double>(out.data.size() * out.methods.size()) *
                        static_cast<double>(out.bag_sizes.size() * out.noise.size()) *
                        static_cast<double>(out.run_folds);
-  if (cells > static_cast<double>(kMostCells))
-    fault.add(fmt::format("has {:.0f} cells; expected at most {}", cells, kMostCells));
+  if (cells > static_cast<double>(limits::kMostCells))
+    fault.add(fmt::format("has {:.0f} cells; expected at most {}", cells, limits::kMostCells));
   return out;
 }
 
@@ -311,7 +326,7 @@ Result<ExperimentFile> experiment_from_json(std::string_view text, const std::st
 }
 
 Result<ExperimentFile> read_experiment_file(const std::string& path) {
-  auto text = read_file(path, kLargestFile);
+  auto text = read_file(path, limits::kLargestExperiment);
   if (!text) return text.error();
   return experiment_from_json(*text, path);
 }

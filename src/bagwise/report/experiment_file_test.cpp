@@ -33,6 +33,16 @@ std::string fault_of(const std::string& text) {
   return read.error().text();
 }
 
+// Two methods, neither of which has too many.
+std::string many_settings() {
+  std::string numbers = "1";
+  for (int i = 2; i <= 250; ++i) numbers += fmt::format(", {}", i);
+  const std::string grid = fmt::format(R"({{"C": [{0}], "epsilon": [{0}]}})", numbers);
+  return fmt::format(
+      R"([{{"name": "a", "method": "inv-cal", "grid": {0}}}, {{"name": "b", "method": "inv-cal", "grid": {0}}}])",
+      grid);
+}
+
 TEST_CASE("experiment_file: what is not said has its default", "[report][experiment_file]") {
   const ExperimentPlan plan = plan_of(experiment());
   CHECK(plan.title == "x");
@@ -126,6 +136,7 @@ TEST_CASE("experiment_file: a fault names its key, what was found and what was e
       {with("\"seed\": -1"), "\"seed\" is -1"},
       {with("\"selection\": {\"folds\": 1}"), "\"selection.folds\" is 1"},
       {with("\"folds\": 100000000"), "cells; expected at most"},
+      {experiment(many_settings()), "has methods of more than 100000 settings in all"},
       {with("\"seed\": 1, \"seed\": 2"), "has the key \"seed\" twice"},
       {with("\"format\": \"other\""), "expected bagwise-experiment"},
       {with("\"selection\": {\"repeats\": 1000000000000}"), "expected from 1 to 1000"},

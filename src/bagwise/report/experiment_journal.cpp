@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "bagwise/core/atomic_file.h"
+#include "bagwise/core/limits.h"
 #include "bagwise/core/version.h"
 #include "bagwise/report/internal/json_section.h"
 
@@ -15,7 +16,6 @@ namespace bagwise {
 namespace {
 
 constexpr std::string_view kFormat = "bagwise-experiment";
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 32;
 
 std::string in_folder(const std::string& folder, const char* name) {
   return (std::filesystem::path(folder) / name).string();
@@ -101,14 +101,14 @@ Result<std::size_t> read_lines(std::string_view text, const std::string& file, s
     if (end == std::string_view::npos) break;
     const std::string_view line = text.substr(whole, end - whole);
     ++number;
-    const Json json = Json::parse(line, nullptr, false);
+    const auto json = parse_json(line, file, "the line of a finished cell");
     const bool last = end + 1 == text.size();
     FirstFault fault;
-    if (json.is_discarded()) {
+    if (!json) {
       if (last) break;
-      return Error{"is not JSON; expected the line of a finished cell", file, number};
+      return Error{json.error().message, file, number};
     }
-    read_line(Section(json, "", fault), out);
+    read_line(Section(*json, "", fault), out);
     if (!fault.none()) return Error{fault.message, file, number};
     whole = end + 1;
   }
@@ -142,15 +142,6 @@ void sort_by_key(std::vector<T>& all) {
       out.push_back(std::move(one));
   }
   all = std::move(out);
-}
-
-// Halves of experiment.json that killed runs left; nobody else is at it.
-void remove_leftovers(const std::string& folder) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().filename().string().starts_with("experiment.json.tmp-"))
-      std::filesystem::remove(entry.path(), ignored);
-  }
 }
 
 // What is in the folder must be of the same experiment.
@@ -189,13 +180,15 @@ Result<ExperimentRun> read_experiment(const std::string& folder) {
   ExperimentRun out{std::move(experiment->plan), {}, {}};
   const std::string results = in_folder(folder, "results.jsonl"),
                     timings = in_folder(folder, "timings.jsonl");
-  const auto text = read_file(results, kLargestFile);
+  const auto text = read_file(results, limits::kLargestJournal);
   if (!text) return text.error();
   if (auto read = read_lines(*text, results, out.results); !read) return read.error();
   if (auto alike = check_alike(out.results, results); !alike) return alike.error();
-  std::error_code ignored;
-  if (std::filesystem::exists(timings, ignored)) {
-    const auto times = read_file(timings, kLargestFile);
+  std::error_code code;
+  const bool timed = std::filesystem::exists(timings, code);
+  if (code) return Error{fmt::format("cannot look at this file: {}", code.message()), timings};
+  if (timed) {
+    const auto times = read_file(timings, limits::kLargestJournal);
     if (!times) return times.error();
     if (auto read = read_lines(*times, timings, out.times); !read) return read.error();
   }
@@ -216,6 +209,8 @@ Result<ExperimentJournal> ExperimentJournal::open(const std::string& folder, con
   if (!results) return results.error();
   const std::string plan_file = in_folder(folder, "experiment.json");
   std::error_code ignored;
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(plan_file, ignored)))
+    return Error{"is a symbolic link; expected what bagwise experiment wrote, or nothing", plan_file};
   if (std::filesystem::exists(plan_file, ignored)) {
     const auto before = read_experiment_file(plan_file);
     if (!before) return before.error();
@@ -241,7 +236,6 @@ Result<ExperimentJournal> ExperimentJournal::open(const std::string& folder, con
     if (key != "format" && key != "version" && key != "fingerprints") document[key] = value;
   }
   document["fingerprints"] = std::move(prints);
-  remove_leftovers(folder);
   if (auto written = write_file(plan_file, to_text(document, 1) + "\n"); !written) return written.error();
 
   const std::string timings_file = in_folder(folder, "timings.jsonl");

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include "bagwise/core/atomic_file.h"
+#include "bagwise/core/limits.h"
 #include "bagwise/report/internal/grid_json.h"
 
 namespace bagwise {
 namespace {
-
-constexpr std::uint64_t kLargestFile = 16 << 20;
 
 bool names_methods(const Json& document) {
   if (!document.is_object() || document.empty()) return false;
@@ -36,7 +35,7 @@ Result<GridFile> grid_from_json(std::string_view text, const std::string& file) 
 }
 
 Result<GridFile> read_grid(const std::string& path) {
-  auto text = read_file(path, kLargestFile);
+  auto text = read_file(path, limits::kLargestGrid);
   if (!text) return text.error();
   return grid_from_json(*text, path);
 }

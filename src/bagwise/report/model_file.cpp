@@ -8,6 +8,7 @@
 
 #include "bagwise/core/atomic_file.h"
 #include "bagwise/core/hash.h"
+#include "bagwise/core/limits.h"
 #include "bagwise/report/internal/committee_json.h"
 #include "bagwise/report/internal/expansion_json.h"
 #include "bagwise/report/internal/json_section.h"
@@ -17,59 +18,9 @@ namespace bagwise {
 namespace {
 
 constexpr std::string_view kFormat = "bagwise-model";
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;  // 50 million weights
-constexpr int kDeepest = 16;                                    // a model nests four deep
-constexpr std::size_t kMostMembers = 20000;  // of all objects together: more would be slow to look up
-
 // Of the document without its checksum, written compactly: new lines and spaces do not matter, values do.
 std::string checksum_of(const Json& document) {
   return fmt::format("fnv1a64:{:016x}", Fnv1a().add(to_text(document)).value());
-}
-
-// What no parser should be trusted with: nesting that would overrun the stack, and objects made of endless
-// members.
-void check_shape(std::string_view text, FirstFault& fault) {
-  int depth = 0;
-  std::size_t members = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kDeepest) {
-        return fault.add(fmt::format("nests more than {} deep; this is not a bagwise model", kDeepest));
-      }
-    } else if (c == ']' || c == '}') {
-      --depth;
-    } else if (c == ':') {
-      if (++members > kMostMembers) {
-        return fault.add(fmt::format("has more than {} keys; this is not a bagwise model", kMostMembers));
-      }
-    }
-  }
-}
-
-Json parse(std::string_view text, FirstFault& fault) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    fault.add("the file is empty; expected a bagwise model");
-    return {};
-  }
-  check_shape(text, fault);
-  if (!fault.none()) return {};
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    fault.add(error.byte > text.size()
-                  ? "the file ends too early: it is truncated; expected a whole bagwise model"
-                  : fmt::format("is not a bagwise model: not JSON at byte {}", error.byte));
-  } catch (const Json::exception&) {
-    fault.add("is not a bagwise model: a number is out of range");
-  }
-  return {};
 }
 
 std::vector<std::pair<std::string, OptionValue>> options_from(const Json& options, FirstFault& fault) {
@@ -203,12 +154,14 @@ void check_size(const char* what, std::size_t found, std::size_t expected, bool 
   fault.add(fmt::format("{} has {} numbers; expected one per {}, {}", what, found, per, expected));
 }
 
-void check_task_report(const TaskReport& task, std::size_t tasks, FirstFault& fault) {
+// `angles`: how many it has, one per task of a method with a common plane.
+void check_task_report(const TaskReport& task, std::size_t angles, FirstFault& fault) {
   const std::size_t bags = task.bag_names.size();
   const auto one_each = [&](std::size_t found) { return found == 0 || found == bags; };
   if (task.residual.size() != bags || !one_each(task.shift.size()) ||
-      task.at_bound.size() != task.shift.size() || !(task.angles.empty() || task.angles.size() == tasks)) {
-    fault.add(fmt::format("the report of task \"{}\" does not have one number per bag", task.name));
+      task.at_bound.size() != task.shift.size() || task.angles.size() != angles) {
+    fault.add(fmt::format("the report of task \"{}\" does not have one number per bag, or one angle per task",
+                          task.name));
   }
   if (!std::isfinite(task.norm) || !std::isfinite(task.own_norm) || !std::isfinite(task.shared_part) ||
       !all_finite(task.angles) || !all_finite(task.residual) || !all_finite(task.shift)) {
@@ -234,9 +187,18 @@ void check_metric(const Model& model, FirstFault& fault) {
     fault.add("\"metric\" is pca in a model that has a kernel or a scaling; expected neither");
 }
 
+// Columns are found by name, tasks too.
+void check_names(std::vector<std::string> names, const char* what, FirstFault& fault) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end())
+    fault.add(fmt::format("has the {} \"{}\" twice; expected a name of its own for each", what, *twice));
+}
+
 // What prediction relies on, true of every model that is written or read.
 void check_model(const Model& model, FirstFault& fault) {
   const std::size_t features = model.features.size();
+  check_names(model.features, "feature", fault);
   if (model.tasks.empty()) fault.add("has no tasks; expected at least one");
   if (model.expansion) check_expansion(*model.expansion, features, fault);
   const std::size_t weights = model.expansion ? model.expansion->rows.rows() : features;
@@ -279,11 +241,13 @@ void check_model(const Model& model, FirstFault& fault) {
   for (const StartReport& start : training.starts) {
     if (!std::isfinite(start.objective)) fault.add("\"training.starts\" has a number that is not finite");
   }
-  for (const TaskReport& task : training.tasks) check_task_report(task, training.tasks.size(), fault);
+  const std::size_t angles = training.shared_norm ? training.tasks.size() : 0;
+  for (const TaskReport& task : training.tasks) check_task_report(task, angles, fault);
 }
 
 Json document_of(const Model& model) {
-  Json document;
+  // From null to an object is a step in which the JSON library is not safe when memory runs out.
+  Json document = Json::object();
   document["format"] = kFormat;
   document["format_version"] = kModelFormatVersion;
   document["method"] = model.method;
@@ -358,9 +322,11 @@ std::string model_to_json(const Model& model) {
 }
 
 Result<Model> model_from_json(std::string_view text, const std::string& file) {
+  auto parsed = parse_json(text, file, "a bagwise model");
+  if (!parsed) return parsed.error();
+  Json& document = *parsed;
   FirstFault fault;
-  Json document = parse(text, fault);
-  if (fault.none()) check_envelope(document, fault);
+  check_envelope(document, fault);
   Model model;
   if (fault.none()) model = model_from(document, fault);
   if (fault.none()) check_model(model, fault);
@@ -380,7 +346,7 @@ Result<void> save_model(const std::string& path, const Model& model) {
 }
 
 Result<Model> load_model(const std::string& path) {
-  auto text = read_file(path, kLargestFile);
+  auto text = read_file(path, limits::kLargestModel);
   if (!text) return text.error();
   return model_from_json(*text, path);
 }

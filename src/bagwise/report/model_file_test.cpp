@@ -202,7 +202,7 @@ TEST_CASE("model_file: a file cut anywhere is refused or is still the whole mode
     }
   }
   CHECK_THAT(fault_of(text.substr(0, text.size() / 2)), Catch::Contains("truncated"));
-  CHECK_THAT(fault_of(""), Catch::Contains("m.json: the file is empty"));
+  CHECK_THAT(fault_of(""), Catch::Contains("m.json: is empty"));
 }
 
 TEST_CASE("model_file: a changed byte is found or changes nothing", "[report][model_file]") {
@@ -355,7 +355,8 @@ TEST_CASE("model_file: a fault of a kernel model's rows is named", "[report][mod
 TEST_CASE("model_file: what is no model at all is refused", "[report][model_file]") {
   CHECK_THAT(fault_of("[1,2]"), Catch::Contains("expected an object"));
   CHECK_THAT(fault_of("{}"), Catch::Contains("not a bagwise model"));
-  CHECK_THAT(fault_of("bag,proportion\n1,0.5\n"), Catch::Contains("not JSON at byte 1"));
+  CHECK_THAT(fault_of("bag,proportion\n1,0.5\n"),
+             Catch::Contains("m.json:1: column 1: is not JSON; expected a bagwise model"));
   CHECK_THAT(fault_of("{\"format\": 1e999}"), Catch::Contains("out of range"));
   CHECK_THAT(fault_of(std::string(5000000, '[')), Catch::Contains("nests more than"));
   std::string many = "{";

@@ -29,10 +29,14 @@ std::size_t printable_length(std::string_view text) {
   const bool control = lead == 0xC2 && next < 0xA0;
   const bool too_long = (lead == 0xE0 && next < 0xA0) || (lead == 0xF0 && next < 0x90);
   const bool no_character = (lead == 0xED && next >= 0xA0) || (lead == 0xF4 && next >= 0x90);
-  // U+202A to U+202E and U+2066 to U+2069 turn the direction of all that follows.
+  // U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction of text; U+2028 and
+  // U+2029 end lines in scripts; U+FEFF is not seen.
   const unsigned last = byte(2);
-  const bool turns = lead == 0xE2 && ((next == 0x80 && last >= 0xAA && last <= 0xAE) ||
-                                      (next == 0x81 && last >= 0xA6 && last <= 0xA9));
+  const bool turns =
+      (lead == 0xD8 && next == 0x9C) ||
+      (lead == 0xE2 && ((next == 0x80 && (last == 0x8E || last == 0x8F || (last >= 0xA8 && last <= 0xAE))) ||
+                        (next == 0x81 && last >= 0xA6 && last <= 0xA9))) ||
+      (lead == 0xEF && next == 0xBB && last == 0xBF);
   return control || too_long || no_character || turns ? 0 : length;
 }
 

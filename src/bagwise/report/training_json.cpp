@@ -45,7 +45,7 @@ Json to_json(const std::vector<std::pair<std::string, OptionValue>>& options) {
 }
 
 Json to_json(const TrainingReport& report) {
-  Json out;
+  Json out = Json::object();
   out["objective"] = report.objective;
   if (report.dual_objective) out["dual_objective"] = *report.dual_objective;
   if (report.relative_gap) out["relative_gap"] = *report.relative_gap;
@@ -60,6 +60,7 @@ Json to_json(const TrainingReport& report) {
   out["seed"] = report.seed;
   if (report.shared_norm) out["shared_norm"] = *report.shared_norm;
   for (const StartReport& start : report.starts) {
+    if (!out.contains("starts")) out["starts"] = Json::array();
     out["starts"].push_back(
         {{"init", start.init}, {"objective", start.objective}, {"machines", start.machines}});
   }

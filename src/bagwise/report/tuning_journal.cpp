@@ -49,10 +49,10 @@ FoldOutcome outcome_from(const Section& from) {
 
 // A line as it was written, or nothing.
 std::optional<std::pair<std::string, PathOutcome>> line_from(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return std::nullopt;
+  const auto json = parse_json(line, "", "a line of the journal");
+  if (!json) return std::nullopt;
   FirstFault fault;
-  const Section top(json, "", fault);
+  const Section top(*json, "", fault);
   std::pair<std::string, PathOutcome> out;
   out.first = top.text("key");
   for (const Json& value : top.array("settings"))

@@ -17,7 +17,7 @@ std::vector<std::size_t> best_first(const Tuned& tuned) {
 
 Json to_json(const Tuned& tuned, std::span<const Arm> arms, std::span<const std::size_t> order) {
   const Model& model = tuned.fit.model;
-  Json out;
+  Json out = Json::object();
   out["method"] = model.method;
   out["selection"] = to_json(*model.selection);
   out["selection"]["members"] = tuned.members;

@@ -81,7 +81,7 @@ Expansion expansion_from(const Section& from) {
 }
 
 Json expansion_json(const Expansion& expansion) {
-  Json out;
+  Json out = Json::object();
   for (const auto& [name, kind] : names(KernelKind{}))
     if (kind == expansion.kernel.kind) out["kernel"] = name;
   out["gamma"] = expansion.kernel.gamma;

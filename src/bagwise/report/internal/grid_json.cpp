@@ -5,18 +5,10 @@
 namespace bagwise {
 namespace {
 
-constexpr std::size_t kMostSettings = 1000000;
-
 std::vector<SettingsPath> combinations_from(const Json& object, FirstFault& fault) {
   std::vector<GridAxis> axes = axes_from(object, fault);
-  std::size_t settings = 1;
-  for (const GridAxis& axis : axes) {
-    settings *= axis.values.size();
-    if (settings > kMostSettings) {
-      fault.add(fmt::format("has more than {} settings", kMostSettings));
-      return {};
-    }
-  }
+  if (auto checked = check_size(1, axes); !checked) fault.add(checked.error().message);
+  if (!fault.none()) return {};
   return all_combinations(std::move(axes));
 }
 
@@ -30,12 +22,12 @@ std::string option_text(const Json& value, const std::string& option, FirstFault
     std::vector<std::string> parts;
     for (const Json& part : value) {
       if (!part.is_number())
-        fault.add(fmt::format("\"{}\" has a list with {}; expected numbers", option, to_text(part)));
+        fault.add(fmt::format("\"{}\" has a list with {}; expected numbers", option, shown(part)));
       parts.push_back(to_text(part));
     }
     return fmt::format("{}", fmt::join(parts, ","));
   }
-  fault.add(fmt::format("\"{}\" has {}; expected a number, text, true or false", option, to_text(value)));
+  fault.add(fmt::format("\"{}\" has {}; expected a number, text, true or false", option, shown(value)));
   return {};
 }
 
@@ -63,12 +55,18 @@ std::vector<SettingsPath> paths_from(const Json& value, FirstFault& fault) {
     return {};
   }
   std::vector<SettingsPath> out;
+  std::size_t settings = 0;
   for (const Json& part : value) {
     if (!part.is_object()) {
-      fault.add(fmt::format("has {} in its list; expected objects of options", to_text(part)));
+      fault.add(fmt::format("has {} in its list; expected objects of options", shown(part)));
       return {};
     }
-    for (SettingsPath& path : combinations_from(part, fault)) out.push_back(std::move(path));
+    for (SettingsPath& path : combinations_from(part, fault)) {
+      settings += path.size();
+      out.push_back(std::move(path));
+    }
+    if (auto checked = check_size(settings, {}); !checked) fault.add(checked.error().message);
+    if (!fault.none()) return {};
   }
   return out;
 }

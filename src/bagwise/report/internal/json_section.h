@@ -7,13 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bagwise/report/training_json.h"
+#include "bagwise/report/internal/read_json.h"
 
 namespace bagwise {
 
@@ -26,35 +25,6 @@ struct FirstFault {
   }
   [[nodiscard]] bool none() const { return message.empty(); }
 };
-
-// The document in `text`; errors say at which line and character it stops to be one, and what was `expected`.
-inline Result<Json> parse_json(std::string_view text, const std::string& file, std::string_view expected) {
-  // The keys of every object that is open: one that comes twice would silently lose the first.
-  std::vector<std::set<std::string>> keys;
-  std::string twice;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second &&
-        twice.empty())
-      twice = parsed.get<std::string>();
-    return true;
-  };
-  try {
-    Json document = Json::parse(text, watch);
-    if (!twice.empty()) return Error{fmt::format("has the key \"{}\" twice in one object", twice), file};
-    return document;
-  } catch (const Json::parse_error& error) {
-    const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
-    const auto line = static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')) + 1;
-    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-    return Error{fmt::format("is not JSON; expected {}", expected), file, line, fmt::format("{}", column)};
-  } catch (const Json::exception&) {
-    return Error{"has a number that is out of range", file};
-  }
-}
-
-inline const char* kind_of(const Json& value) { return value.type_name(); }
 
 // One object of the document. A getter that does not find what it should adds a fault (the key, what was
 // found, what was expected) and returns something empty.
@@ -140,10 +110,6 @@ class Section {
 
  private:
   [[nodiscard]] std::string path(const char* key) const { return name_.empty() ? key : name_ + "." + key; }
-  static std::string shown(const Json& value) {
-    const std::string text = to_text(value);
-    return text.size() <= 40 ? text : fmt::format("of type {}", kind_of(value));
-  }
   [[nodiscard]] std::uint64_t count(const Json& value, const char* key) const {
     if (value.is_number_unsigned()) return value.get<std::uint64_t>();
     fault_.add(fmt::format("\"{}\" is {}; expected a whole number from 0", path(key), shown(value)));
