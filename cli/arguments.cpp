@@ -36,6 +36,10 @@ Arguments::Arguments(const std::vector<Option>& options,
   for (const Option& option : options) fallbacks_.emplace(option.name, option.fallback);
 }
 
+void Arguments::settle(const std::string& name, const std::string& instead_of, const std::string& value) {
+  if (fallbacks_.contains(name) && text(name) == instead_of) given_[name] = {value};
+}
+
 std::string Arguments::text(const std::string& name) const {
   assert(fallbacks_.contains(name));
   const auto found = given_.find(name);

@@ -62,11 +62,11 @@ Result<int> run_bag(const Arguments& arguments) {
   dealt->instances.labels.clear();  // whatever happens, no label goes out beside its features
   if (interrupted() != 0) return 0;
 
-  MadeFiles made;
-  if (auto written = write_table(instances, dealt->instances); !written) return written.error();
-  made.add(instances);
-  if (auto written = write_proportions(proportions, dealt->proportions); !written) return written.error();
-  made.keep();
+  FileGroup files;
+  if (auto written = write_table(instances, dealt->instances, &files); !written) return written.error();
+  if (auto written = write_proportions(proportions, dealt->proportions, &files); !written)
+    return written.error();
+  if (auto published = files.publish(); !published) return published.error();
   const std::size_t count = dealt->instances.rows(), bags = dealt->proportions.bags.size();
   if (arguments.flag("json")) {
     print(to_text(Json{{"rows", count},

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bagwise/comm/communicator.h"
 #include "bagwise/core/result.h"
 
 namespace bagwise::cli {
@@ -44,7 +45,14 @@ class Arguments {
   [[nodiscard]] std::uint64_t whole(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;
 
+  // The ranks that run this command together, each with these arguments; null: this process is alone.
+  [[nodiscard]] Communicator* comm() const { return comm_; }
+  void run_over(Communicator& comm) { comm_ = &comm; }
+  // Sets an option where it was not given, or was given as `instead_of`.
+  void settle(const std::string& name, const std::string& instead_of, const std::string& value);
+
  private:
+  Communicator* comm_ = nullptr;
   std::map<std::string, std::vector<std::string>> given_;
   std::map<std::string, std::string> fallbacks_;
 };
@@ -60,6 +68,8 @@ struct Command {
   std::vector<Option> options;
   // The exit status (0 done, 1 not reached what was asked), or what was wrong with the input.
   std::function<Result<int>(const Arguments&)> run;
+  // Whether all ranks run it together, by Arguments::comm(); else rank 0 runs it and the others wait.
+  bool over_ranks = false;
 };
 
 // The commands there are, in the order of the help.
@@ -71,9 +81,11 @@ Command predict_command();
 Command evaluate_command();
 Command diagnose_command();
 Command inspect_command();
+Command reduce_command();
 Command generate_command();
 Command corpus_command();
 Command bag_command();
+Command convert_command();
 Command experiment_command();
 Command report_command();
 Command methods_command();

@@ -65,14 +65,12 @@ Json pair_json(const WantedPair& wanted, const CorpusTables& tables) {
           {"target", task_json(pair.target, wanted.target_file, tables.target, tables.target_tally)}};
 }
 
-// The tables of one pair, written.
-Result<Json> make_pair(const Corpus& corpus, const WantedPair& wanted, std::uint64_t seed, MadeFiles& made) {
+// The tables of one pair, complete: they appear with those of all pairs.
+Result<Json> make_pair(const Corpus& corpus, const WantedPair& wanted, std::uint64_t seed, FileGroup& made) {
   const auto tables = make_corpus_pair(corpus, *wanted.pair, seed);
   if (!tables) return tables.error();
-  if (auto written = write_table(wanted.source_file, tables->source); !written) return written.error();
-  made.add(wanted.source_file);
-  if (auto written = write_table(wanted.target_file, tables->target); !written) return written.error();
-  made.add(wanted.target_file);
+  if (auto written = write_table(wanted.source_file, tables->source, &made); !written) return written.error();
+  if (auto written = write_table(wanted.target_file, tables->target, &made); !written) return written.error();
   return pair_json(wanted, *tables);
 }
 
@@ -138,7 +136,7 @@ Result<int> run_corpus(const Arguments& arguments) {
   const double reading = clock.seconds();
   Json report = corpus_json(arguments, *corpus);
   report["pairs"] = Json::array();
-  MadeFiles made;
+  FileGroup made;
   for (const WantedPair& one : *wanted) {
     const Progress done{.phase = "pairs",
                         .done = static_cast<double>(report["pairs"].size()),
@@ -149,7 +147,7 @@ Result<int> run_corpus(const Arguments& arguments) {
     report["pairs"].push_back(std::move(*pair));
   }
   if (interrupted() != 0) return 0;
-  made.keep();
+  if (auto published = made.publish(); !published) return published.error();
   if (arguments.flag("json")) {
     report["seconds"] = {{"read", reading}, {"total", clock.seconds()}};
     print(to_text(report, 2) + "\n");

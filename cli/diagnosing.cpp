@@ -59,12 +59,12 @@ Result<std::optional<Diagnosis>> diagnose(const Arguments& arguments, const std:
   std::vector<std::string> remarks;
   for (const TaskFiles& task : files) {
     if (has_label_column(task.table, arguments))
-      remarks.push_back(fmt::format("{} has labels; they are not looked at", task.table));
+      remarks.push_back(fmt::format("{} has labels; they are not looked at", task.table.name()));
   }
   ProgressBar bar(arguments.flag("quiet"));
   Seconds seconds;
-  auto loaded =
-      load_tasks(arguments, files, {.rows = true, .moments = true, .leaks = true}, bar.observer(), seconds);
+  auto loaded = load_tasks(arguments, files, {.rows = RowsNeeded::kAll, .moments = true, .leaks = true},
+                           bar.observer(), seconds);
   if (!loaded) return loaded.error();
   const ModelDiagnosisOptions options{.seed = arguments.whole("seed"),
                                       .threads = static_cast<unsigned>(arguments.whole("threads")),
@@ -74,7 +74,7 @@ Result<std::optional<Diagnosis>> diagnose(const Arguments& arguments, const std:
   if (interrupted() != 0) return std::optional<Diagnosis>();
   if (!out) {
     Error error = out.error();
-    if (error.file.empty()) error.file = files.back().table;
+    if (error.file.empty()) error.file = files.back().table.name();
     return error;
   }
   out->remarks = std::move(remarks);

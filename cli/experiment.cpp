@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "bagwise/comm/agree.h"
 #include "bagwise/core/parallel.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/evaluate/experiment.h"
@@ -67,7 +68,8 @@ Result<Loaded> load_all(const ExperimentPlan& plan, const Arguments& arguments, 
 // How far the run is, for a terminal by its bar, else by a line for each tenth.
 class CellClock {
  public:
-  CellClock(std::vector<ExperimentKey> wanted, std::vector<ExperimentTimes> before, unsigned jobs, bool quiet)
+  CellClock(const std::vector<ExperimentKey>& wanted, std::vector<ExperimentTimes> before, unsigned jobs,
+            bool quiet)
       : left_(wanted.begin(), wanted.end()),
         done_(std::move(before)),
         total_(wanted.size()),
@@ -179,27 +181,50 @@ Result<int> run_experiment_command(const Arguments& arguments) {
   const auto asked = static_cast<unsigned>(arguments.whole("jobs"));
   const unsigned jobs = asked > 0 ? asked : default_threads();
   const bool quiet = arguments.flag("quiet");
+  Communicator* const ranks = arguments.comm();
+  const bool writes = ranks == nullptr || ranks->rank() == 0;  // rank 0 alone does
+  const auto agreed_on = [&](const Result<void>& mine) {
+    return ranks != nullptr ? agree(*ranks, mine) : mine;
+  };
   MadeFolders folders;
-  if (auto created = folders.create(folder); !created) return created.error();
+  if (auto created = agreed_on(writes ? folders.create(folder) : Result<void>()); !created)
+    return created.error();
 
   Summary summary{.folder = folder};
   std::vector<FailedCell> failed;
   {
-    ProgressBar bar(quiet);
+    ProgressBar bar(quiet || silent());
     const auto loaded = load_all(plan, arguments, bar.observer());
     if (interrupted() != 0) return 0;
-    if (!loaded) return loaded.error();
-    auto journal = ExperimentJournal::open(folder, *experiment, loaded->prints);
-    if (!journal) return journal.error();
+    if (auto read = agreed_on(loaded ? Result<void>() : Result<void>(loaded.error())); !read)
+      return read.error();
+    std::optional<ExperimentJournal> journal;
+    Result<void> opened;
+    if (writes) {
+      auto made = ExperimentJournal::open(folder, *experiment, loaded->prints);
+      if (made)
+        journal.emplace(std::move(*made));
+      else
+        opened = made.error();
+    }
+    if (opened = agreed_on(opened); !opened) return opened.error();
     std::set<ExperimentKey> found;
-    for (const ExperimentResult& result : journal->found()) found.insert(result.key);
+    if (journal) {
+      for (const ExperimentResult& result : journal->found()) found.insert(result.key);
+    }
+    const std::vector<ExperimentKey> keys = keys_of(plan);
+    std::string missing;  // '1' for each cell that is not there
+    for (const ExperimentKey& key : keys) missing += found.contains(key) ? '0' : '1';
+    if (ranks != nullptr) missing = ranks->gather(writes ? missing : "")[0];
     std::vector<ExperimentKey> wanted;
-    for (ExperimentKey& key : keys_of(plan)) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
       ++summary.cells;
-      if (!found.contains(key)) wanted.push_back(std::move(key));
+      if (missing[i] == '1') wanted.push_back(keys[i]);
     }
     summary.before = summary.cells - wanted.size();
-    CellClock clock(wanted, journal->found_times(), jobs, quiet);
+    const unsigned at_once = jobs * static_cast<unsigned>(ranks != nullptr ? ranks->size() : 1);
+    CellClock clock(wanted, journal ? journal->found_times() : std::vector<ExperimentTimes>(), at_once,
+                    quiet || silent());
     const ExperimentSink sink{.done = [&](const CellOutcome& outcome) -> Result<void> {
                                 if (auto kept = journal->append(outcome); !kept) return kept;
                                 ++summary.now;
@@ -212,14 +237,12 @@ Result<int> run_experiment_command(const Arguments& arguments) {
                                     failed.push_back({key, error});
                                     clock.add(key, nullptr);
                                   }};
-    const auto ran = run_experiment(plan, loaded->rows, wanted, jobs, sink, bar.observer());
+    const auto ran = run_experiment(plan, loaded->rows, wanted, jobs, sink, bar.observer(), ranks);
     if (!ran && interrupted() != 0) {
-      std::fputs(
+      remark(
           fmt::format("\nbagwise: stopped; {} of {} cells are kept in {}: the same command goes on from "
                       "there\n",
-                      summary.before + summary.now, summary.cells, printable(folder))
-              .c_str(),
-          stderr);
+                      summary.before + summary.now, summary.cells, printable(folder)));
       return 0;
     }
     if (!ran) return ran.error();
@@ -230,6 +253,7 @@ Result<int> run_experiment_command(const Arguments& arguments) {
             .c_str(),
         stderr);
   }
+  if (!writes) return 0;
   const auto run = read_experiment(folder);
   if (!run) return run.error();
   summary.seconds = total.seconds();
@@ -283,7 +307,8 @@ Command experiment_command() {
       "experiments/ of the sources has the files of the reference experiment (reference.json, beyond.json,\n"
       "noise.json, time.json) and a quick one on generated data (quick.json).",
       std::move(options),
-      run_experiment_command};
+      run_experiment_command,
+      true};
 }
 
 }  // namespace bagwise::cli

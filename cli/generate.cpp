@@ -57,16 +57,15 @@ Result<int> run_generate(const Arguments& arguments) {
 
   const auto data = generate(options);
   if (!data) return data.error();
-  MadeFiles made;
+  FileGroup made;
   const Dataset* tables[] = {&data->source, &data->target, &data->test};
   for (std::size_t i = 0; i < 3; ++i) {
     if (interrupted() != 0) return 0;
-    if (auto written = write_table(files[i], *tables[i]); !written) return written.error();
-    made.add(files[i]);
+    if (auto written = write_table(files[i], *tables[i], &made); !written) return written.error();
   }
   Json truth = truth_of(arguments, *data);
-  if (auto written = write_file(files[3], to_text(truth, 2) + "\n"); !written) return written.error();
-  made.keep();
+  if (auto written = write_file(files[3], to_text(truth, 2) + "\n", &made); !written) return written.error();
+  if (auto published = made.publish(); !published) return published.error();
   if (arguments.flag("json")) {
     truth["files"] = files;
     print(to_text(truth, 2) + "\n");

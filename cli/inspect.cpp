@@ -1,8 +1,9 @@
-// bagwise inspect: what is in a model file.
+// bagwise inspect: what is in a model file, or in one of bag sums.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bagwise/bags/sums_file.h"
 #include "bagwise/report/model_file.h"
 #include "bagwise/report/model_parts.h"
 #include "bagwise/report/table.h"
@@ -118,8 +119,48 @@ std::string model_text(const Model& model, const std::string& file, std::size_t 
   return out;
 }
 
+// What a file of sums has, and how its rows were read.
+int show_sums(const GroupedSums& sums, const std::string& file, bool as_json) {
+  const TableSchema& schema = sums.schema;
+  if (as_json) {
+    print(to_text(Json{{"kind", "sums"},
+                       {"rows", sums.rows},
+                       {"bags", sums.names.size()},
+                       {"features", schema.feature_names.size()},
+                       {"sparse", schema.sparse},
+                       {"proportions", schema.has_shares},
+                       {"deltas", schema.has_bounds},
+                       {"moments", sums.has_moments},
+                       {"one_hot", sums.one_hot}},
+                  2) +
+          "\n");
+    return 0;
+  }
+  const auto line = [](const char* name, const std::string& text) {
+    return fmt::format("  {:<12}  {}\n", name, text);
+  };
+  std::string out = fmt::format("{}: sums per bag\n\n", printable(file));
+  out += line("rows", fmt::format("{}", sums.rows));
+  out += line("bags", fmt::format("{}", sums.names.size()));
+  out += line("features",
+              fmt::format("{}{}", schema.feature_names.size(), schema.sparse ? ", of a sparse table" : ""));
+  std::vector<std::string> one_hot;
+  for (const std::string& column : sums.one_hot) one_hot.push_back(short_name(column));
+  if (!one_hot.empty()) out += line("one-hot", fmt::format("{}", fmt::join(one_hot, ", ")));
+  out += line("proportions", schema.has_shares ? "yes" : "no; train needs --target-proportions");
+  out += line("deltas", schema.has_bounds ? "yes" : "no");
+  out += line("moments", sums.has_moments ? "yes" : "no; train cannot scale the features");
+  print(out);
+  return 0;
+}
+
 Result<int> run_inspect(const Arguments& arguments) {
   const std::string file = arguments.text("model");
+  if (is_sums_file(file)) {
+    const auto sums = read_sums(file);
+    if (!sums) return sums.error();
+    return show_sums(*sums, file, arguments.flag("json"));
+  }
   const auto model = load_model(file);
   if (!model) return model.error();
   const std::size_t top = arguments.whole("top");
@@ -132,15 +173,15 @@ Result<int> run_inspect(const Arguments& arguments) {
 Command inspect_command() {
   return {
       "inspect",
-      "show what is in a model",
-      "model.json [--top N] [--json]",
+      "show what is in a model or in a file of sums",
+      "model.json|part.sums [--top N] [--json]",
       "The method with the options it used, the certificate of its training, warnings, how each task's bags\n"
       "were met and how its plane stands to the others', and per task the bias and the largest weights with\n"
       "their shared and own part. Weights and bias are those on raw values, with the model's scaling folded "
       "in.",
       {{.name = "model",
         .value = "FILE",
-        .help = "a model that bagwise train wrote",
+        .help = "a model that bagwise train wrote, or sums of bagwise reduce",
         .required = true,
         .positional = true},
        {.name = "top",

@@ -3,59 +3,143 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <utility>
 
 #include "bagwise/bags/leak_guard.h"
 #include "bagwise/bags/proportions.h"
 #include "bagwise/bags/reduce_table.h"
 #include "bagwise/bags/same_features.h"
+#include "bagwise/bags/streamed_rows.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/data/write_table.h"
 #include "cli/output.h"
+#include "cli/peek.h"
 #include "cli/table_arguments.h"
 
 namespace bagwise::cli {
 namespace {
 
+// More text than this is not held in memory by methods that can pass over it.
+constexpr std::uintmax_t kMuchText = std::uintmax_t{1} << 30;
+
+std::uintmax_t bytes_of(const TaskFiles& files) {
+  std::uintmax_t sum = 0;
+  for (const std::string& path : files.paths()) {
+    std::error_code code;
+    const std::uintmax_t size = std::filesystem::file_size(path, code);
+    if (!code) sum += size;
+  }
+  return sum;
+}
+
+// Whether rows are read again for every pass, rather than held.
+bool streams(const Arguments& arguments, const TaskFiles& files, const Wanted& wanted) {
+  if (wanted.rows != RowsNeeded::kPasses) return false;
+  const std::string asked = arguments.text("rows");
+  return wanted.comm != nullptr || asked == "stream" || (asked != "memory" && bytes_of(files) > kMuchText);
+}
+
+// Of ranks that have other bags each, proportions of bags that are elsewhere; but each has to be somewhere.
+Result<void> keep_own_bags(Communicator& comm, const GroupedSums& sums, const std::string& table,
+                           ProportionTable& known) {
+  const std::set<std::string_view> own(sums.names.begin(), sums.names.end());
+  const std::size_t listed = known.bags.size();
+  std::erase_if(known.bags, [&](const auto& bag) { return !own.contains(bag.first); });
+  auto found = static_cast<double>(known.bags.size());
+  comm.sum({&found, 1});
+  if (found >= static_cast<double>(listed)) return {};
+  return Error{fmt::format("{} of {} bags have a proportion but no row in {}; expected at least one of each",
+                           listed - static_cast<std::size_t>(found), listed, table),
+               known.file};
+}
+
+// Sums with their proportions. A rank that has no sums has nothing to join.
+Result<void> join_sums(const TaskFiles& files, LoadedSums sums, std::optional<ProportionTable> known,
+                       Communicator* comm, LoadedTask& out) {
+  out.fill = sums.sums.schema.fill;
+  out.missing = sums.sums.missing;
+  out.one_hot = sums.sums.one_hot;
+  out.sparse = sums.sums.schema.sparse;
+  out.where = sums.where;
+  if (comm != nullptr && sums.where == SumsOn::kFirst && comm->rank() != 0) {
+    out.task.reduced.feature_names = std::move(sums.sums.schema.feature_names);
+    return {};
+  }
+  if (comm != nullptr && sums.where == SumsOn::kOwner && known) {
+    if (auto kept = keep_own_bags(*comm, sums.sums, files.table.name(), *known); !kept) return kept;
+  }
+  auto reduced = attach_proportions(std::move(sums.sums), files.table.name(), known ? &*known : nullptr);
+  if (!reduced) return reduced.error();
+  out.task.reduced = std::move(*reduced);
+  return {};
+}
+
+Result<void> load_rows(const TaskFiles& files, const TableOptions& table, const ProportionTable* known,
+                       const Observer& observer, Seconds& seconds, LoadedTask& out) {
+  Stopwatch reading;
+  auto instances = read_table(files.table, table, observer);
+  seconds.read += reading.seconds();
+  if (!instances) return instances.error();
+  Stopwatch joining;
+  auto rows = attach_proportions(std::move(*instances), files.table.name(), known);
+  if (!rows) return rows.error();
+  out.rows = std::move(*rows);
+  out.sparse = out.rows->features.sparse();
+  out.task.reduced = reduce(*out.rows, table.threads);
+  seconds.reduce += joining.seconds();
+  return {};
+}
+
 // Reads one task: sums per bag in one pass, or every row where the method needs them.
-Result<LoadedTask> load_task(const TaskFiles& files, const TableOptions& table, const Wanted& wanted,
-                             const Observer& observer, Seconds& seconds) {
+Result<LoadedTask> load_task(const Arguments& arguments, const TaskFiles& files, const TableOptions& table,
+                             const Wanted& wanted, const Observer& observer, Seconds& seconds) {
+  Communicator* const comm = wanted.comm;
   LoadedTask out;
   out.task.name = files.name;
-  out.task.origin = files.table;
+  out.task.origin = files.table.name();
   std::optional<ProportionTable> known;
   if (!files.proportions.empty()) {
-    auto read = read_proportions(files.proportions, observer);
+    auto read = together(comm, read_proportions(files.proportions, observer));
     if (!read) return read.error();
     known = std::move(*read);
     out.remarks = known->remarks;
   }
-  const ProportionTable* proportions = known ? &*known : nullptr;
-  Stopwatch reading;
-  if (!wanted.rows || table.missing == Missing::kMean) {
-    auto sums = reduce_table(files.table, table, {.moments = wanted.moments}, observer);
+  const bool stream = streams(arguments, files, wanted);
+  const bool hold = wanted.rows != RowsNeeded::kNone && !stream;
+  if (files.kind != TaskKind::kRows && wanted.rows != RowsNeeded::kNone) {
+    return Error{fmt::format("the {} is given by sums or means of bags; this method and its options need the "
+                             "rows themselves",
+                             files.name),
+                 files.table.name()};
+  }
+  if (hold && comm != nullptr) {
+    return Error{"this method and its options need all rows in one process; run it without mpirun"};
+  }
+  if (!hold || table.missing == Missing::kMean) {
+    Stopwatch reading;
+    auto sums =
+        load_sums(files, table, {wanted.moments, stream, wanted.solve_on}, comm, wanted.checkpoint, observer);
     seconds.read += reading.seconds();
     if (!sums) return sums.error();
-    out.fill = sums->schema.fill;
-    out.sparse = sums->schema.sparse;
     Stopwatch joining;
-    auto reduced = attach_proportions(std::move(*sums), files.table, proportions);
+    out.remarks.insert(out.remarks.end(), sums->remarks.begin(), sums->remarks.end());
+    const TableSource mine = sums->mine;
+    const TableOptions read_as = sums->table;
+    auto joined = together(comm, join_sums(files, std::move(*sums), known, comm, out));
     seconds.reduce += joining.seconds();
-    if (!reduced) return reduced.error();
-    out.task.reduced = std::move(*reduced);
+    if (!joined) return joined.error();
+    if (stream) {
+      auto rows = together(comm, StreamedRows::open(mine, read_as, out.task.reduced.feature_names,
+                                                    out.task.reduced.bags.names));
+      if (!rows) return rows.error();
+      out.stream = std::move(*rows);
+    }
   }
-  if (wanted.rows) {
-    Stopwatch reading_rows;
-    auto instances = read_table(files.table, table, observer);
-    seconds.read += reading_rows.seconds();
-    if (!instances) return instances.error();
-    Stopwatch joining;
-    auto rows = attach_proportions(std::move(*instances), files.table, proportions);
-    if (!rows) return rows.error();
-    out.rows = std::move(*rows);
-    out.sparse = out.rows->features.sparse();
-    out.task.reduced = reduce(*out.rows, table.threads);
-    seconds.reduce += joining.seconds();
+  if (hold) {
+    if (auto read = load_rows(files, table, known ? &*known : nullptr, observer, seconds, out); !read)
+      return read.error();
   }
   return out;
 }
@@ -94,51 +178,23 @@ std::vector<std::string> union_of_features(const std::list<LoadedTask>& tasks) {
 
 }  // namespace
 
-bool has_label_column(const std::string& path, const Arguments& arguments) {
-  if (is_special(path)) return false;
+bool has_label_column(const TableSource& source, const Arguments& arguments) {
+  for (const TablePart& part : source.parts) {
+    if (is_special(part.path)) return false;
+  }
   TableOptions table = table_options(arguments, true);
   table.want_labels = true;
-  bool found = false;
-  ParallelTable peek;
-  peek.begin = [&](const TableSchema& schema) -> Result<void> {
-    found = schema.has_labels && !schema.sparse;
-    return Error{"seen enough"};
-  };
-  peek.make = [] { return std::unique_ptr<RowSink>(); };
-  static_cast<void>(map_table(path, table, peek));
-  return found;
-}
-
-Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method) {
-  const auto sources = arguments.texts("source");
-  const auto proportions = arguments.texts("source-proportions");
-  if (!sources.empty() && !method.uses_sources) {
-    return Error{fmt::format("--source {}: {} learns from the target alone; leave the source out", sources[0],
-                             method.name)};
-  }
-  if (!proportions.empty() && proportions.size() != sources.size()) {
-    return Error{
-        fmt::format("--source-proportions stands {} times and --source {} times; expected one for each",
-                    proportions.size(), sources.size())};
-  }
-  for (const OptionInfo& option : method.options) {
-    if (sources.empty() && option.name.ends_with("-source") && arguments.has(option.name))
-      return Error{fmt::format("--{} is given, but there is no --source", option.name)};
-  }
-  std::vector<TaskFiles> out;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    out.push_back({i == 0 ? "source" : fmt::format("source-{}", i + 1), sources[i],
-                   proportions.empty() ? "" : proportions[i]});
-  }
-  out.push_back({"target", arguments.text("target"), arguments.text("target-proportions")});
-  return out;
+  const auto schema = peek_schema(source.parts.front().path, table);
+  return schema && schema->has_labels && !schema->sparse;
 }
 
 Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::vector<TaskFiles>& files,
                                          const Wanted& wanted, const Observer& observer, Seconds& seconds) {
   TableOptions table = table_options(arguments, true);
   table.want_groups = true;
-  const auto load = [&](const TaskFiles& one) { return load_task(one, table, wanted, observer, seconds); };
+  const auto load = [&](const TaskFiles& one) {
+    return load_task(arguments, one, table, wanted, observer, seconds);
+  };
   std::list<LoadedTask> out;
   for (auto one = files.rbegin(); one != files.rend(); ++one) {
     auto loaded = load(*one);
@@ -147,19 +203,23 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
         arguments.flag("align-features") || (loaded->sparse && (out.empty() || out.back().sparse));
     if (!out.empty() && !aligned) {
       const auto same =
-          check_same_features({out.back().task.reduced.feature_names, files.back().table},
-                              {loaded->task.reduced.feature_names, one->table},
+          check_same_features({out.back().task.reduced.feature_names, files.back().table.name()},
+                              {loaded->task.reduced.feature_names, one->table.name()},
                               {.lacking = "--align-features takes it as 0 there",
                                .extra = "--exclude leaves it out, --align-features takes it as 0 there"});
       if (!same) return same.error();
     }
-    if (!wanted.leaks && !arguments.flag("allow-leak")) {
+    // Of bags that are on several ranks none can say that a feature tells them all.
+    const bool here = wanted.comm == nullptr || loaded->where == SumsOn::kEvery ||
+                      (loaded->where == SumsOn::kFirst && wanted.comm->rank() == 0);
+    Result<void> leaks;
+    if (here && !wanted.leaks && !arguments.flag("allow-leak")) {
       const auto ways_out = [&](const std::string& feature) {
         return fmt::format("{} or keep it with --allow-leak", way_to_leave_out(feature, table));
       };
-      if (auto checked = check_leaks(loaded->task.reduced, one->table, ways_out); !checked)
-        return checked.error();
+      leaks = check_leaks(loaded->task.reduced, one->table.name(), ways_out);
     }
+    if (auto checked = together(wanted.comm, leaks); !checked) return checked.error();
     out.push_front(std::move(*loaded));
   }
   // Files that list their features otherwise are read once more, in the common order.
@@ -185,9 +245,11 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
 }
 
 void note_tables(const Arguments& arguments, const std::list<LoadedTask>& tasks, Model& model) {
-  model.one_hot = split_names(arguments.texts("one-hot"));
+  const LoadedTask& target = tasks.back();
+  model.one_hot = arguments.has("one-hot") ? split_names(arguments.texts("one-hot")) : target.one_hot;
   model.missing = arguments.text("missing");
-  model.fill = tasks.back().fill;
+  if (target.missing == Missing::kZero) model.missing = "zero";
+  model.fill = target.fill;
   std::vector<std::string> all;
   for (const LoadedTask& task : tasks) all.insert(all.end(), task.remarks.begin(), task.remarks.end());
   auto& warnings = model.training.warnings;

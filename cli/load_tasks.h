@@ -2,6 +2,7 @@
 #pragma once
 
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,12 +10,10 @@
 #include "bagwise/core/observer.h"
 #include "bagwise/methods/registry.h"
 #include "cli/command.h"
+#include "cli/load_sums.h"
+#include "cli/task_files.h"
 
 namespace bagwise::cli {
-
-struct TaskFiles {
-  std::string name, table, proportions;  // no proportions: the table has a column of them
-};
 
 struct Seconds {
   double read = 0, reduce = 0, solve = 0, total = 0;
@@ -25,22 +24,27 @@ struct Seconds {
 struct LoadedTask {
   TrainingTask task;
   std::optional<BaggedData> rows;
+  std::unique_ptr<RowStream> stream;  // the rows, where they are passed over and not held
+  SumsOn where = SumsOn::kFirst;      // of several ranks: who has the sums
   std::vector<double> fill;
-  bool sparse = false;               // a file of sparse rows: features it does not mention are 0
-  std::vector<std::string> remarks;  // on its proportions, for the warnings of the fit
+  Missing missing = Missing::kError;  // of sums: what empty cells became when they were made
+  std::vector<std::string> one_hot;   // of sums: the columns that were spread
+  bool sparse = false;                // a file of sparse rows: features it does not mention are 0
+  std::vector<std::string> remarks;   // on its proportions, for the warnings of the fit
 };
 
 // Whether the table has a column of labels, without reading any. A sparse file always has a place for them,
 // and a pipe can be read only once: of these nothing is said.
-bool has_label_column(const std::string& path, const Arguments& arguments);
+bool has_label_column(const TableSource& source, const Arguments& arguments);
 
-// Sources in order, the target last.
-Result<std::vector<TaskFiles>> task_files(const Arguments& arguments, const Method& method);
-
-// What to read of the tables: every row or sums per bag; and, for scaling, the moments of each feature.
-// Leaks are an error unless they are wanted, too.
+// What to read of the tables: every row, rows to pass over, or sums per bag alone; and, for scaling, the
+// moments of each feature. Leaks are an error unless they are wanted, too.
 struct Wanted {
-  bool rows = false, moments = false, leaks = false;
+  RowsNeeded rows = RowsNeeded::kNone;
+  bool moments = false, leaks = false;
+  Communicator* comm = nullptr;  // ranks that share the tables; null: this process reads them alone
+  SolveOn solve_on = SolveOn::kAutomatic;
+  CheckpointFolder* checkpoint = nullptr;  // where sums are kept, and found again
 };
 
 // All tasks, with the same features in the same order; `seconds` gets the time of reading and joining.

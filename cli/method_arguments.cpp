@@ -60,8 +60,9 @@ Result<OptionTexts> method_options(const Arguments& arguments, const Method& met
     }
   }
   if (method.check) {
+    const auto target = arguments.texts("target");
     if (auto checked = method.check(out); !checked)
-      return told_by(method, checked.error(), arguments.text("target"));
+      return told_by(method, checked.error(), target.empty() ? "" : target[0]);
   }
   return out;
 }
@@ -110,60 +111,11 @@ std::vector<Option> options_of_methods() {
   return out;
 }
 
-std::vector<Option> task_options() {
-  return {
-      {.name = "target",
-       .value = "FILE",
-       .help = "the instances to learn from, one per row",
-       .group = "Data",
-       .required = true},
-      {.name = "target-proportions",
-       .value = "FILE",
-       .help = "the share of positives of each bag: bag,proportion[,size] or bag,positives,size",
-       .shown = "the proportion column of the instances",
-       .group = "Data"},
-      {.name = "source",
-       .value = "FILE",
-       .help = "the instances of a related task, for methods that transfer; may be given several times",
-       .shown = "none",
-       .group = "Data",
-       .repeatable = true},
-      {.name = "source-proportions",
-       .value = "FILE",
-       .help = "the proportions of that source's bags; once per --source, in their order",
-       .shown = "the proportion column of the source",
-       .group = "Data",
-       .repeatable = true},
-      {.name = "output",
-       .value = "FILE",
-       .help = "where the model goes",
-       .group = "Data",
-       .letter = 'o',
-       .required = true},
-      {.name = "align-features",
-       .help = "where target and sources have different features, take them all: 0 where a table lacks one",
-       .group = "Data",
-       .kind = Kind::kFlag},
-      {.name = "allow-leak",
-       .help = "accept a feature that tells every bag's proportion exactly",
-       .group = "Data",
-       .kind = Kind::kFlag},
-  };
-}
-
-std::vector<std::string> input_files(const std::vector<TaskFiles>& files) {
-  std::vector<std::string> out;
-  for (const TaskFiles& task : files) {
-    out.push_back(task.table);
-    if (!task.proportions.empty()) out.push_back(task.proportions);
-  }
-  return out;
-}
-
 std::vector<TrainingTask> training_tasks(std::list<LoadedTask>& loaded) {
   std::vector<TrainingTask> out;
   for (LoadedTask& one : loaded) {
     one.task.rows = one.rows ? &*one.rows : nullptr;
+    one.task.stream = one.stream.get();
     out.push_back(std::move(one.task));
   }
   return out;

@@ -12,8 +12,6 @@
 
 namespace bagwise::cli {
 
-// --target, --source and their proportions, -o, --align-features, --allow-leak.
-std::vector<Option> task_options();
 // The options of every method, each method's under its own heading.
 std::vector<Option> options_of_methods();
 
@@ -37,9 +35,6 @@ Error told_by(const Method& method, Error error, const std::string& target);
 
 // Whether the moments of the features are wanted, as scaling does.
 bool wants_scaling(const Method& method, const OptionTexts& options);
-
-// Every file a task is read from.
-std::vector<std::string> input_files(const std::vector<TaskFiles>& files);
 
 // The tasks as methods see them; rows stay where they are.
 std::vector<TrainingTask> training_tasks(std::list<LoadedTask>& loaded);

@@ -12,7 +12,7 @@ namespace bagwise::cli {
 namespace {
 
 std::string methods_json() {
-  Json out;
+  Json out = Json::object();
   out["methods"] = Json::array();
   for (const Method& method : methods()) {
     Json options = Json::array();

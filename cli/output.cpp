@@ -9,8 +9,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
-#include "bagwise/core/atomic_file.h"
+#include "bagwise/report/table.h"
 
 namespace bagwise::cli {
 namespace {
@@ -22,6 +23,31 @@ bool same_file(const std::string& a, const std::string& b) {
 
 // Why the first write to standard output that failed did so; 0: none did. A long text fails before its end.
 int first_fault = 0;
+
+bool is_silent = false;
+
+// A terminal obeys control characters, and names and ids may have any: there they are shown instead. What
+// goes to a file or a pipe keeps every byte.
+std::string for_terminal(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    out += printable(text.substr(0, end));
+    if (end < text.size()) out += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+// False, with errno, where it could not all be written.
+bool put_out(std::string_view text) {
+  static const bool kTerminal = isatty(STDOUT_FILENO) == 1;
+  if (!kTerminal) return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  const std::string shown = for_terminal(text);
+  return std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size();
+}
+
+MadeFolders* first_folders = nullptr;
 
 Error output_fault(int why) {
   return {fmt::format("cannot write: {}", std::strerror(why)), "standard output"};
@@ -52,8 +78,16 @@ Result<void> check_json_output(bool json, const std::string& output, std::string
       fmt::format("--json: the output already goes to standard output; give it a file with {}", option)};
 }
 
+void be_silent() { is_silent = true; }
+bool silent() { return is_silent; }
+
+void remark(std::string_view text) {
+  if (!is_silent) std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 void print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() && first_fault == 0) first_fault = errno;
+  if (is_silent) return;
+  if (!put_out(text) && first_fault == 0) first_fault = errno;
 }
 
 Result<void> finish_output() {
@@ -94,23 +128,27 @@ Result<Sink> Sink::open(const std::string& path) {
 
 Result<void> Sink::write(std::string_view bytes) {
   if (file_) return file_->write(bytes);
-  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) return output_fault(errno);
+  if (is_silent) return {};
+  if (!put_out(bytes)) return output_fault(errno);
   return {};
 }
 
-Result<void> Sink::close() { return file_ ? file_->commit() : finish_output(); }
+Result<void> Sink::close(FileGroup* group) { return file_ ? file_->commit(group) : finish_output(); }
 
-MadeFiles::~MadeFiles() {
-  std::error_code ignored;
-  for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+MadeFolders::MadeFolders() : next_(std::exchange(first_folders, this)) {}
+
+void MadeFolders::abandon_all() noexcept {
+  for (const MadeFolders* one = first_folders; one != nullptr; one = one->next_) {
+    for (const auto& folder : one->made_) rmdir(folder.c_str());  // the innermost is the first
+  }
 }
 
 MadeFolders::~MadeFolders() {
+  first_folders = next_;
   // The innermost first.
   std::stable_sort(made_.begin(), made_.end(),
                    [](const auto& a, const auto& b) { return a.native().size() > b.native().size(); });
-  std::error_code ignored;
-  for (const auto& folder : made_) std::filesystem::remove(folder, ignored);
+  for (const auto& folder : made_) rmdir(folder.c_str());
 }
 
 Result<void> MadeFolders::create(const std::filesystem::path& folder) {

@@ -7,13 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "bagwise/core/atomic_file.h"
 #include "bagwise/core/result.h"
 #include "bagwise/data/compressed_file.h"
 
 namespace bagwise::cli {
 
-void print(std::string_view text);  // to standard output; faults are told by finish_output()
-Result<void> finish_output();       // flushes standard output
+void print(std::string_view text);   // to standard output; faults are told by finish_output()
+Result<void> finish_output();        // flushes standard output
+void remark(std::string_view text);  // to standard error, as it is
+
+// From now on this process prints nothing of its own accord: of several ranks one speaks for all.
+void be_silent();
+bool silent();
 
 // Whether what is written to `path` comes out where print() goes: "-", /dev/stdout, or the file it is sent
 // to.
@@ -34,40 +40,29 @@ class Sink {
  public:
   static Result<Sink> open(const std::string& path);
   Result<void> write(std::string_view bytes);
-  Result<void> close();
+  Result<void> close(FileGroup* group = nullptr);
   [[nodiscard]] bool is_standard_output() const { return !file_.has_value(); }
 
  private:
   std::optional<CompressedFile> file_;
 };
 
-// Files made by a command that makes several: taken away again unless all of them came about.
-class MadeFiles {
- public:
-  MadeFiles() = default;
-  ~MadeFiles();
-  MadeFiles(const MadeFiles&) = delete;
-  MadeFiles& operator=(const MadeFiles&) = delete;
-
-  void add(std::string path) { paths_.push_back(std::move(path)); }
-  void keep() { paths_.clear(); }
-
- private:
-  std::vector<std::string> paths_;
-};
-
 // Folders made with those above them; whichever of them are still empty at the end are taken away again.
 class MadeFolders {
  public:
-  MadeFolders() = default;
+  MadeFolders();
   ~MadeFolders();
   MadeFolders(const MadeFolders&) = delete;
   MadeFolders& operator=(const MadeFolders&) = delete;
 
   Result<void> create(const std::filesystem::path& folder);  // fine if it is there already
 
+  // Takes away those of all that live, for a process that must end at once.
+  static void abandon_all() noexcept;
+
  private:
   std::vector<std::filesystem::path> made_;
+  MadeFolders* next_;  // of those that live; commands have them on one thread
 };
 
 }  // namespace bagwise::cli

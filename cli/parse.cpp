@@ -7,6 +7,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/suggest.h"
 
@@ -35,6 +37,7 @@ std::map<std::string, CLI::Option*> describe_to(CLI::App& app, const Command& co
     known[option.name] = option.kind == Kind::kFlag
                              ? app.add_flag(names)
                              : app.add_option(names)->take_all()->allow_extra_args(false);
+    if (option.positional && option.repeatable) known[option.name]->expected(-1);  // one or more
   }
   return known;
 }
@@ -64,8 +67,12 @@ Result<void> check_rest(const Command& command, std::vector<std::string> rest) {
   }
   if (mark != rest.end()) rest.erase(mark);
   if (rest.empty()) return {};
+  std::error_code ignored;
+  const bool file = std::filesystem::exists(rest[0], ignored);
   return Error{
-      fmt::format("unexpected word \"{}\"; bagwise {} --help shows the usage", rest[0], command.name)};
+      fmt::format("unexpected word \"{}\"; {}bagwise {} --help shows the usage", rest[0],
+                  file ? "of several files each has the option before it, and a pattern is in quotes; " : "",
+                  command.name)};
 }
 
 Result<void> check_given(const Command& command, const Option& option,

@@ -138,19 +138,18 @@ Result<int> report_experiment(const Arguments& arguments, const std::string& fol
     files = table_files(tables, scores);
   }
   if (auto checked = check_report_outputs(files, folder, output); !checked) return checked.error();
-  MadeFiles made;
+  FileGroup made;
   std::vector<std::string> written = {output};
   for (const OutputFile& file : files) {
     if (interrupted() != 0) return 0;
-    if (auto done = write_file(file.path, file.bytes); !done) return done.error();
-    made.add(file.path);
+    if (auto done = write_file(file.path, file.bytes, &made); !done) return done.error();
     written.push_back(file.path);
   }
   auto sink = Sink::open(output);
   if (!sink) return sink.error();
   if (auto done = sink->write(experiment_page(scores)); !done) return done.error();
-  if (auto done = sink->close(); !done) return done.error();
-  made.keep();
+  if (auto done = sink->close(&made); !done) return done.error();
+  if (auto done = made.publish(); !done) return done.error();
   if (arguments.flag("json")) {
     print(to_text(summary_json(scores, written), 2) + "\n");
   } else if (!arguments.flag("quiet") && leaves_room_for_report(output)) {

@@ -40,6 +40,13 @@ void UnknownValues::count(const TableBlock& block) {
   }
 }
 
+void UnknownValues::add_up(Communicator& ranks) {
+  std::vector<double> rows;
+  for (const Column& column : columns_) rows.push_back(static_cast<double>(column.rows));
+  ranks.sum(rows);
+  for (std::size_t c = 0; c < rows.size(); ++c) columns_[c].rows = static_cast<std::uint64_t>(rows[c]);
+}
+
 std::vector<std::string> UnknownValues::remarks() const {
   std::vector<std::string> out;
   for (const Column& column : columns_) {

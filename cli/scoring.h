@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bagwise/comm/communicator.h"
 #include "bagwise/core/result.h"
 #include "bagwise/data/read_table.h"
 #include "bagwise/methods/model.h"
@@ -23,6 +24,7 @@ class UnknownValues {
   explicit UnknownValues(const Model& model);
   void count(const TableBlock& block);
   [[nodiscard]] std::vector<std::string> remarks() const;  // one per column that has any
+  void add_up(Communicator& ranks);                        // collective: what all of them counted
 
  private:
   struct Column {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "bagwise/comm/agree.h"
 #include "bagwise/core/timing.h"
 #include "bagwise/evaluate/arms.h"
 #include "bagwise/evaluate/grid.h"
@@ -124,6 +125,7 @@ Result<std::vector<Arm>> make_arms(const Arguments& arguments, const std::vector
     for (const GridAxis& axis : *axes) {
       if (has_option(*method, axis.option)) values.push_back(axis);
     }
+    if (auto checked = check_size(settings_of(paths).size(), values); !checked) return checked.error();
     if (!values.empty()) paths = with_axes(paths, values);
     if (auto checked = check_grid(*method, paths); !checked) {
       Error error = checked.error();
@@ -238,13 +240,19 @@ Result<int> run_tune(const Arguments& arguments) {
   const auto files = task_files(arguments, asked);
   if (!files) return files.error();
   if (auto checked = check_sources_used(*arms); files->size() > 1 && !checked)
-    return told_by(asked, checked.error(), files->back().table);
+    return told_by(asked, checked.error(), files->back().table.name());
   const std::string output = arguments.text("output");
   std::vector<std::string> inputs = input_files(*files);
   if (arguments.has("grid")) inputs.push_back(arguments.text("grid"));
   std::vector<std::string> outputs = {output};
   if (leaves_room_for_report(output)) outputs.push_back(output + ".tuning");
-  if (auto checked = check_outputs(outputs, inputs); !checked) return checked.error();
+  // Rank 0 alone writes; what it finds amiss is everybody's.
+  Communicator* const ranks = arguments.comm();
+  const bool writes = ranks == nullptr || ranks->rank() == 0;
+  Result<void> writable;
+  if (writes) writable = check_outputs(outputs, inputs);
+  if (ranks != nullptr) writable = agree(*ranks, writable);
+  if (!writable) return writable.error();
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
     return checked.error();
 
@@ -252,7 +260,7 @@ Result<int> run_tune(const Arguments& arguments) {
   for (const TaskFiles& task : *files) {
     if (has_label_column(task.table, arguments))
       remarks.push_back(fmt::format("{} has a column \"{}\": it is ignored, labels are never used to choose",
-                                    task.table, arguments.text("label-column")));
+                                    task.table.name(), arguments.text("label-column")));
   }
   if (!arguments.has("combine") && has_kernel(*arms)) {
     options.combine = Combine::kBest;
@@ -261,20 +269,30 @@ Result<int> run_tune(const Arguments& arguments) {
   }
 
   Result<Tuned> tuned = Error{};
+  options.ranks = ranks;
   {
-    ProgressBar bar(arguments.flag("quiet"));
-    auto loaded = load_tasks(arguments, *files, {true, true}, bar.observer(), seconds);
+    ProgressBar bar(arguments.flag("quiet") || silent());
+    auto loaded = load_tasks(arguments, *files, {RowsNeeded::kAll, true}, bar.observer(), seconds);
+    if (ranks != nullptr) {  // each of them reads it all
+      const Result<void> read = loaded ? Result<void>() : Result<void>(loaded.error());
+      if (auto agreed = agree(*ranks, read); !agreed) return agreed.error();
+    }
     if (!loaded) return loaded.error();
     const std::vector<TrainingTask> tasks = training_tasks(*loaded);
     const Context context{.seed = arguments.whole("seed"),
                           .threads = static_cast<unsigned>(arguments.whole("threads")),
                           .observer = bar.observer()};
     std::unique_ptr<TuningJournal> journal;
-    if (leaves_room_for_report(output)) {
+    Result<void> journalled;
+    if (writes && leaves_room_for_report(output)) {
       auto opened = TuningJournal::open(output + ".tuning", tuning_fingerprint(tasks, options, context.seed));
-      if (!opened) return opened.error();
-      journal = std::move(*opened);
+      if (!opened)
+        journalled = opened.error();
+      else
+        journal = std::move(*opened);
     }
+    if (ranks != nullptr) journalled = agree(*ranks, journalled);
+    if (!journalled) return journalled.error();
     if (journal && journal->found() > 0)
       remarks.push_back(fmt::format("went on from {}.tuning, which had {} fits", output, journal->found()));
     tuned = tune(tasks, *arms, options, context, journal ? journal->memory() : Memory{});
@@ -282,11 +300,10 @@ Result<int> run_tune(const Arguments& arguments) {
       const std::size_t kept = journal ? journal->found() + journal->added() : 0;
       if (journal && kept == 0) journal->remove();
       if (kept > 0) {
-        std::fputs(fmt::format("\nbagwise: stopped; {} fits are kept in {}.tuning: the same command goes on "
-                               "from there\n",
-                               kept, printable(output))
-                       .c_str(),
-                   stderr);
+        remark(
+            fmt::format("\nbagwise: stopped; {} fits are kept in {}.tuning: the same command goes on "
+                        "from there\n",
+                        kept, printable(output)));
       }
       return 0;
     }
@@ -297,11 +314,14 @@ Result<int> run_tune(const Arguments& arguments) {
         error.message.insert(0, "--");
         return error;
       }
-      return told_by(asked, error, files->back().table);
+      return told_by(asked, error, files->back().table.name());
     }
     note_tables(arguments, *loaded, tuned->fit.model);
     if (interrupted() != 0) return 0;
-    if (auto saved = save_model(output, tuned->fit.model); !saved) return saved.error();
+    Result<void> saved;
+    if (writes) saved = save_model(output, tuned->fit.model);
+    if (ranks != nullptr) saved = agree(*ranks, saved);
+    if (!saved) return saved.error();
     if (journal && !journal->fault().empty())
       remarks.push_back(
           fmt::format("{}.tuning could not be written to ({}): a stop would have lost what was done", output,
@@ -398,7 +418,8 @@ Command tune_command() {
       "of the method that are given here are the same in every setting. Ctrl-C stops cleanly and keeps what\n"
       "was done beside the model (.tuning): the same command goes on from there.",
       std::move(options),
-      run_tune};
+      run_tune,
+      true};
 }
 
 }  // namespace bagwise::cli

@@ -4,6 +4,10 @@ add_library(bagwise_flags INTERFACE)
 add_library(bagwise::flags ALIAS bagwise_flags)
 # Same bits on every machine: no fused multiply-add unless the code asks for it.
 target_compile_options(bagwise_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # What g++ leaves out of -Wconversion, and what is written for g++ alone.
+  target_compile_options(bagwise_flags INTERFACE -Wno-sign-conversion -Wno-unknown-pragmas)
+endif()
 if(BAGWISE_WERROR)
   target_compile_options(bagwise_flags INTERFACE -Werror)
 endif()
@@ -35,7 +39,9 @@ function(bagwise_batches target)
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # A source in a batch is a header to g++, which then warns of what is hidden in it.
-  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
 endfunction()
 
 # bagwise_module(NAME PUBLIC module... PRIVATE library...)

@@ -112,6 +112,7 @@ std::vector<Arm> make_arms(const std::vector<ArmSpec>& specs, std::size_t source
     std::vector<GridAxis> axes;
     for (const auto& [option, texts] : values) axes.push_back({option, texts});
     std::vector<SettingsPath> paths = grid_of(method, grid, sources);
+    raise_if_bad(check_size(settings_of(paths).size(), axes));
     if (!axes.empty()) paths = with_axes(paths, axes);
     raise_if_bad(check_grid(method, paths));
     for (Arm& arm : arms_by_metric(method, paths)) out.push_back(std::move(arm));

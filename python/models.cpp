@@ -55,7 +55,7 @@ py::array probabilities(const Model& model, const py::array& scores, std::size_t
 }
 
 py::object report(const Model& model) {
-  Json out;
+  Json out = Json::object();
   out["method"] = model.method;
   if (model.selection) out["selection"] = to_json(*model.selection);
   out.update(to_json(model.training));

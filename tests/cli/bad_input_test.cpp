@@ -165,7 +165,7 @@ TEST_CASE("cli: a model that is not whole or not ours is refused in one line", "
        with_model(edited(model, "\"format_version\": 1", "\"format_version\": 2")),
        predict,
        {"m.json", "version 2"}},
-      {"a table as model", with_model(table), predict, {"m.json", "not a bagwise model"}},
+      {"a table as model", with_model(table), predict, {"m.json", "expected a bagwise model"}},
       {"inspect a truncated model",
        with_model(model.substr(0, 100)),
        "inspect m.json",
