@@ -159,7 +159,7 @@ TEST_CASE("methods: inputs are untouched", "[methods][conformance]") {
 TEST_CASE("methods: ranks that share the rows find the plane of one that has them all",
           "[methods][conformance]") {
   for (const Method& method : methods()) {
-    if (method.needs_instances({})) continue;
+    if (method.rows_needed({}) == RowsNeeded::kAll) continue;
     CAPTURE(method.name);
     Rng rng(6);
     const BaggedData data = random_bags(rng, 25, 4);
@@ -175,7 +175,7 @@ TEST_CASE("methods: ranks that share the rows find the plane of one that has the
         std::vector<double> objectives(static_cast<std::size_t>(ranks));
         run_thread_ranks(ranks, [&](Communicator& comm) {
           const auto rank = static_cast<std::size_t>(comm.rank());
-          BaggedData mine = data;  // every rank knows all bags, and holds every ranks-th row
+          BaggedData mine = data;  // every rank knows all bags and their sums, and holds every ranks-th row
           DenseRows part(rows.columns);
           mine.bag_of_row.clear();
           for (std::size_t i = rank; i < rows.rows; i += static_cast<std::size_t>(ranks)) {
@@ -183,7 +183,8 @@ TEST_CASE("methods: ranks that share the rows find the plane of one that has the
             mine.bag_of_row.push_back(data.bag_of_row[i]);
           }
           mine.features = Features(std::move(part));
-          const auto fitted = fit(method, mine, {.threads = 1, .comm = &comm}, options);
+          const TrainingTask task{"target", reduce(data, 1), &mine};
+          const auto fitted = method.fit({&task, 1}, options, {.threads = 1, .comm = &comm});
           models[rank] = fitted.ok() ? model_to_json(fitted->model) : fitted.error().text();
           objectives[rank] = fitted.ok() ? fitted->model.training.objective : -1;
         });
@@ -193,6 +194,87 @@ TEST_CASE("methods: ranks that share the rows find the plane of one that has the
         }
       }
     }
+  }
+}
+
+// The bags with which(k) == rank of sums that have all of them.
+template <class Which>
+ReducedBags own_bags(const ReducedBags& all, std::size_t rank, const Which& which) {
+  std::vector<std::uint32_t> mine;
+  ReducedBags out = all;
+  out.bags = {};
+  for (std::size_t k = 0; k < all.bags.size(); ++k) {
+    if (which(k) != rank) continue;
+    mine.push_back(static_cast<std::uint32_t>(k));
+    out.bags.names.push_back(all.bags.names[k]);
+    out.bags.proportions.push_back(all.bags.proportions[k]);
+    if (!all.bags.noise.empty()) out.bags.noise.push_back(all.bags.noise[k]);
+  }
+  out.sums = all.sums.reordered(mine);
+  return out;
+}
+
+TEST_CASE("methods: bags spread over ranks give the plane of one process", "[methods][conformance][spmd]") {
+  for (const Method& method : methods()) {
+    if (method.needs_instances({})) continue;
+    CAPTURE(method.name);
+    Rng rng(12);
+    std::vector<BaggedData> data = {random_bags(rng, 30, 4), random_bags(rng, 25, 4)};
+    for (std::size_t k = 0; k < 25; ++k) data[1].bags.noise.push_back(k % 3 == 0 ? 0.05 : 0.0);
+    for (const OptionTexts& more :
+         {OptionTexts{}, OptionTexts{{"scale", "standard"}, {"bag-weight", "size"}}}) {
+      OptionTexts options = more;
+      options["gap"] = "1e-10";
+      // Rounds that are solved roughly take ways of their own: to the end, they come to the same point.
+      if (method.uses_sources) options.insert({{"tolerance", "1e-11"}, {"max-rounds", "300"}});
+      const std::size_t first = method.uses_sources ? 0 : 1;
+      std::vector<TrainingTask> tasks;
+      for (std::size_t t = first; t < 2; ++t)
+        tasks.push_back({t == 0 ? "source" : "target", reduce(data[t])});
+      const auto alone = method.fit(tasks, options, {});
+      REQUIRE(alone.ok());
+      for (const int ranks : {1, 2, 3, 4}) {
+        std::vector<std::string> models(static_cast<std::size_t>(ranks)), again = models;
+        std::vector<double> objectives(static_cast<std::size_t>(ranks));
+        for (auto* into : {&models, &again}) {
+          run_thread_ranks(ranks, [&](Communicator& comm) {
+            const auto rank = static_cast<std::size_t>(comm.rank()), count = models.size();
+            // On 4 ranks one has no bags.
+            const auto which = [&](std::size_t k) { return count == 4 ? k % 3 : k % count; };
+            std::vector<TrainingTask> mine;
+            for (const TrainingTask& task : tasks)
+              mine.push_back({task.name, own_bags(task.reduced, rank, which)});
+            const auto fitted = method.fit(mine, options, {.threads = 1, .comm = &comm, .spread_bags = true});
+            (*into)[rank] = fitted.ok() ? model_to_json(fitted->model) : fitted.error().text();
+            objectives[rank] = fitted.ok() ? fitted->model.training.objective : -1;
+          });
+        }
+        for (std::size_t r = 0; r < models.size(); ++r) {
+          CHECK(models[r] == models[0]);
+          CHECK(again[r] == models[0]);
+          CHECK(objectives[r] == Approx(alone->model.training.objective).epsilon(1e-9));
+        }
+        const auto loaded = model_from_json(models[0], "model");
+        REQUIRE(loaded.ok());
+        CHECK(loaded->training.bags == alone->model.training.bags);
+        CHECK(loaded->training.instances == alone->model.training.instances);
+      }
+    }
+  }
+}
+
+TEST_CASE("methods: bags of one proportion are refused on every rank", "[methods][conformance][spmd]") {
+  Rng rng(13);
+  BaggedData data = random_bags(rng, 12, 3);
+  for (double& p : data.bags.proportions) p = 0.5;
+  const ReducedBags all = reduce(data);
+  for (const char* name : {"inv-cal", "tl-llp"}) {
+    run_thread_ranks(3, [&](Communicator& comm) {
+      const TrainingTask mine{"target", own_bags(all, static_cast<std::size_t>(comm.rank()),
+                                                 [](std::size_t k) { return k % 2; })};
+      const auto fitted = find_method(name)->fit({&mine, 1}, {}, {.comm = &comm, .spread_bags = true});
+      CHECK((!fitted.ok() && fitted.error().message.find("all 12 bags") != std::string::npos));
+    });
   }
 }
 

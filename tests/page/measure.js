@@ -102,11 +102,13 @@ function look(frame) {
     contrast: leastContrast(page, view),
     cut: cutTexts(page),
     crowded: crowdedTexts(page),
+    text: page.documentElement.textContent,
   };
 }
 
 window.addEventListener('load', () => {
   const seen = [...document.querySelectorAll('iframe')].map(look);
   document.body.textContent = JSON.stringify(seen);
+  document.documentElement.dataset.canary = String(window.canary ?? 0);
   document.body.id = 'seen';
 });

@@ -5,11 +5,13 @@ usage: tests/page/page_test.py BAGWISE [FOLDER]
 
 Every page is shown at the width of a desk, of a phone, and in the dark; measure.js says what is there. Checked: every
 figure is drawn, nothing is wider than a phone, nothing asks the network, no message of the console, contrast, no text
-that is cut or lies over another, names that look like markup stay names; and that it prints.
+that is cut or lies over another, names that look like markup stay names; and that it prints. Names try to run a script
+and to fetch from a trap; a page without its policy must hold as well, and a page without escapes must be caught.
 Exit status 77: there is no Chromium. With FOLDER the pages stay there.
 """
 
 import html
+import http.server
 import json
 import os
 import re
@@ -17,6 +19,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import unicodedata
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -31,9 +35,47 @@ HOSTILE = [
     "a name so long that no chart has room for it, with words that go on and on",
     "\u202egnirts",
     "&lt;b&gt;",
+    "</script><script>top.canary=1</script>",
+    "javascript:top.canary=1",
+    '" autofocus onfocus=top.canary=1 x="',
+    "<img src=http://127.0.0.1:PORT/i>",
+    "--></style><link rel=stylesheet href=//127.0.0.1:PORT/l>",
+    "url(http://127.0.0.1:PORT/u)",
+    "=HYPERLINK(1);@SUM(1)",
+    "a\u2028b\u2029c\u200fd\u2066e\ufefff",
+    "]]><!--{{7*7}}${7*7}`\\",
+    "long" + 3000 * "g",
 ]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # no script runs, nothing is fetched
 faults = []
+trapped = []  # what was fetched
+
+
+class Trap(http.server.BaseHTTPRequestHandler):
+    """Notes who asks."""
+
+    def do_GET(self):
+        trapped.append(self.path)
+        self.send_response(404)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def set_trap():
+    """A server that names can point to; its port goes into them."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Trap)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    HOSTILE[:] = [name.replace("PORT", str(server.server_port)) for name in HOSTILE]
+    return server
+
+
+def shown(name):
+    """A name as a page shows it: control characters, those that turn text, and what is unseen, by their bytes."""
+    return "".join(
+        "".join(f"\\x{b:02x}" for b in c.encode()) if ord(c) < 32 or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c
+        for c in name)
 
 
 def check(good, what):
@@ -131,7 +173,11 @@ def make_pages(bagwise, folder):
     hostile = folder / '"><img src=x onerror=alert(1)>.json'
     names = ["--target", folder / "rows.csv", "--target-proportions", folder / "shares.csv"]
     run(bagwise, "train", "--method", "inv-cal", *names, "-o", hostile, "--quiet")
-    page("hostile", hostile, 4, with_data, *names, "--bootstrap", 5, "--folds", 3)
+    page("hostile", hostile, 4, with_data, *names, "--bootstrap", 5, "--folds", 3, "--top", 30)
+    bare = (folder / "hostile.html").read_text()
+    check(bare.count(POLICY) == 1, "the policy is not there once")
+    (folder / "bare.html").write_text(bare.replace(POLICY, "img-src *"))
+    pages["bare"] = (4, with_data)
 
     make_experiment(bagwise, folder)
     pages["experiment"] = (4, ["Result", "Accuracy", "By bag size", "Ranks and pairs", "Noise", "Times"])
@@ -142,7 +188,7 @@ def show(browser, folder, *options):
     """What Chromium prints, with a profile of its own and no way to the network."""
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                "--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio",
-               "--disable-extensions", "--host-resolver-rules=MAP * ~NOTFOUND", "--allow-file-access-from-files",
+               "--disable-extensions", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--allow-file-access-from-files",
                f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--v=0", *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE,
@@ -162,7 +208,10 @@ def judge(seen, figures, sections):
         check(condition, f"{seen['page']} at {seen['width']}, {seen['scheme']}: {what}")
 
     good(seen["title"] != "", "no title")
-    good(seen.get("policy") == POLICY, f"policy {seen.get('policy')}")
+    good(seen.get("policy") == POLICY or seen["page"] == "bare", f"policy {seen.get('policy')}")
+    if seen["page"] in ("hostile", "bare"):
+        for name in HOSTILE:
+            good(shown(name)[:50] in seen["text"], f"does not show {name[:60]!r}")
     good(seen["overflow"] <= 0, f"{seen['overflow']} pixels wider than the window")
     good(seen["figures"] >= figures, f"{seen['figures']} figures, expected {figures}")
     good(seen["empty"] == 0, f"{seen['empty']} figures that are not drawn")
@@ -183,6 +232,17 @@ def judge(seen, figures, sections):
     good(seen["dark"] == (seen["scheme"] == "dark"), "not in the scheme that was asked for")
 
 
+def check_trap(browser, folder, server):
+    """That what the names try works where nothing is escaped."""
+    names = "\n".join(f"<p title='{name}'>{name}</p>" for name in HOSTILE if "</script><" in name or "<img src=http" in name)
+    (folder / "control.html").write_text(f"<!DOCTYPE html><script>top.canary=0</script>{names}<script>"
+                                         "document.body.id = 'canary-' + top.canary</script>")
+    dumped, _ = show(browser, folder, "--dump-dom", (folder / "control.html").as_uri())
+    check('id="canary-1"' in dumped, "the trap's script did not run where it may")
+    check("/i" in trapped, f"the trap was not reached where it may be: {trapped}")
+    server.shutdown()
+
+
 def main():
     bagwise = Path(sys.argv[1]).resolve()
     browser = find_browser()
@@ -192,6 +252,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(sys.argv[2] if len(sys.argv) > 2 else temporary).resolve()
         folder.mkdir(parents=True, exist_ok=True)
+        server = set_trap()
         pages = make_pages(bagwise, folder)
         frames = ""
         for name in pages:
@@ -207,11 +268,13 @@ def main():
         seen = json.loads(html.unescape(found[1]))
         check(len(seen) == 3 * len(pages), f"{len(seen)} frames of {3 * len(pages)} were looked at")
         check_console(log, "console")
+        check('data-canary="1"' not in dumped and trapped == [], f"a name ran a script, or fetched {trapped}")
         for one in seen:
             judge(one, *pages[one["page"]])
         printed = folder / "printed.pdf"
         _, log = show(browser, folder, f"--print-to-pdf={printed}", (folder / "transfer.html").as_uri())
         check_console(log, "printing")
+        check_trap(browser, folder, server)
         check(printed.exists() and printed.read_bytes()[:5] == b"%PDF-", f"did not print: {log[-500:]}")
     for fault in faults:
         print(fault)
