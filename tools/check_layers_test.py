@@ -60,6 +60,9 @@ class Tree(unittest.TestCase):
         self.one_fault({"src/bagwise/methods/x.cpp": '#include "bagwise/solver/internal/y.h"\n'},
                        "is internal to solver")
         self.one_fault({"bench/b/x.cpp": '#include "bagwise/solver/internal/y.h"\n'}, "is internal to solver")
+        self.one_fault({"tests/b/x.cpp": '#include "bagwise/solver/internal/y.h"\n'}, "is internal to solver")
+        # Harnesses read by whatever reads in the program.
+        self.assertEqual(self.faults({"tests/fuzz/x.cpp": '#include "bagwise/solver/internal/y.h"\n'}), [])
 
     def test_mpi_h_and_cli11_have_one_home(self):
         self.one_fault({"src/bagwise/comm/x.cpp": "#include <mpi.h>\n"}, "belongs to mpi only")
