@@ -9,11 +9,15 @@ python=/usr/bin/python3 # Debian's own: another Python may stand first in PATH
 
 # What `cmake --preset release` needs, and what each further job adds. Debian 12 package names.
 build_packages=(g++ cmake ninja-build libeigen3-dev libopenblas-dev libfmt-dev nlohmann-json3-dev
-  libfast-float-dev zlib1g-dev libzstd-dev libarchive-dev libcli11-dev)
-test_packages=(catch2 python3 gzip zstd chromium fonts-dejavu-core)
+  libfast-float-dev zlib1g-dev libzstd-dev libxxhash-dev libarchive-dev libcli11-dev)
+test_packages=(catch2 python3 gzip zstd chromium fonts-dejavu-core sqlite3)
+mpi_packages=(libopenmpi-dev openmpi-bin iproute2)
 python_packages=(pybind11-dev python3-dev python3-numpy python3-scipy python3-pandas python3-sklearn python3-matplotlib
   python3-pytest python3-pip mypy)
-lint_packages=(clang-format clang-tidy)
+lint_packages=(clang-format clang-tidy cppcheck)
+mutate_packages=(python3-clang-14 util-linux)
+coverage_packages=(gcovr)
+fuzz_packages=(clang-14 libclang-rt-14-dev) # what the preset asan compiles with
 bench_packages=(libbenchmark-dev libsvm-dev liblinear-dev mawk python3)
 
 say() { printf '%s\n' "$*" >&2; }
