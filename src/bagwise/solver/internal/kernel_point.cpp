@@ -13,6 +13,12 @@ namespace {
 
 using Index = Eigen::Index;
 
+// Where the products of a kernel cancel to less than their rounding, beta' Q beta may come out below 0, which
+// no kernel gives: such a point would certify itself by any gap.
+bool is_below_rounding(double square, double loss, double linear) {
+  return square < -1e-13 * std::max(loss, std::abs(linear));
+}
+
 // The values of beta with the best biases, given Q beta.
 void set_values(const TubeProblem& terms, const Vector& z, double gap_tolerance, KernelTubeSolution& out) {
   const std::size_t n = terms.size();
@@ -31,7 +37,8 @@ void set_values(const TubeProblem& terms, const Vector& z, double gap_tolerance,
   }
   out.report.primal = square.value() + loss.value();
   out.report.dual = linear.value() - square.value();
-  if (!std::isfinite(out.report.primal) || !std::isfinite(out.report.dual))
+  if (!std::isfinite(out.report.primal) || !std::isfinite(out.report.dual) ||
+      is_below_rounding(square.value(), loss.value(), linear.value()))
     out.report.termination = Termination::kNumericalFault;
   else
     out.report.termination =
@@ -83,7 +90,7 @@ KernelTubeSolution solve_smo(const TubeProblem& terms, KernelColumns& q, double 
         set_values(terms, s.gradient + y, gap_tolerance, now);
         const double gap = now.report.relative_gap();
         stopped = tell(observer, {"solving", static_cast<double>(s.steps), 0, gap}) == Next::kStop;
-        return stopped || !std::isfinite(gap) || gap <= 0.9 * gap_tolerance;
+        return stopped || !usable(now) || !std::isfinite(gap) || gap <= 0.9 * gap_tolerance;
       },
       state);
   KernelTubeSolution now = certify_point(terms, q, state.beta, gap_tolerance, "smo");
