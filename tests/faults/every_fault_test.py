@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """Commands in which the k-th call of a kind fails, for every k: whole outputs and status 0, or the old ones, one clear
 line and a documented status; and the next run is right.
 

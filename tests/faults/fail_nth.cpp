@@ -91,10 +91,16 @@ void show_where() {
   for (;;) kill(getpid(), SIGKILL);
 }
 
-// Where OpenBLAS lies in memory. It asks for a buffer again without end until it gets it: what it asks for
-// may fail once, but not for good. (The library looks for the memory before it calls it.)
+// Where OpenBLAS lies in memory. It asks for a buffer again without end until it gets it, and writes to the
+// room for copies of small matrices (processors with AVX-512) without a look at whether it got it: what it
+// asks for does not fail. The library looks for the memory before it calls it, and that may fail.
 struct Range {
   std::uintptr_t from = 0, to = 0;
+
+  [[nodiscard]] bool holds(const void* place) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(place);
+    return at >= from && at < to;
+  }
 };
 Range openblas() {
   Range out;
@@ -118,11 +124,8 @@ bool fails(Kind which, const void* caller = nullptr) {
   if (which != kind || inside || !running.load(std::memory_order_relaxed)) return false;
   const long number = tally->calls.fetch_add(1) + 1;
   if (number < first || number > last) return false;
-  if (which == Kind::kAlloc && number > first) {
-    const auto at = reinterpret_cast<std::uintptr_t>(caller);
-    static const Range range = openblas();
-    if (at >= range.from && at < range.to) return false;
-  }
+  static const Range of_openblas = openblas();
+  if (which == Kind::kAlloc && of_openblas.holds(caller)) return false;
   const bool earlier = tally->failed.fetch_add(1) > 0;
   if (manner == Manner::kKill && which != Kind::kWrite) end_here();
   if (trace && !earlier) {

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """experiment and train --checkpoint, killed (SIGKILL) at random moments: what was on disk stays, the same command goes on
 to the same bytes, and nothing is left over.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """Where outputs go: never through a link, never outside the path that was given, whatever names are in the data.
 
 usage: links_test.py BAGWISE

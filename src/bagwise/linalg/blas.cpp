@@ -53,17 +53,31 @@ constexpr std::size_t kBufferBytes = (std::size_t{128} << 20) + 4096;
 
 enum class Buffer { kTaken, kPerhaps };  // products with a vector need none if they are small
 
+void look_for(std::size_t bytes) {
+  void* const probe = std::malloc(bytes);
+  if (probe == nullptr) throw std::bad_alloc();
+  std::free(probe);
+}
+
+// For small products (up to a million terms) OpenBLAS takes room for copies of both sides on processors with
+// AVX-512, and writes to it whether it got it or not.
+void look_for_copies(std::size_t rows, std::size_t columns, std::size_t inner) {
+  constexpr double kSmallProduct = 1e6;
+  if (static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(inner) <= kSmallProduct)
+    look_for((rows + columns) * inner * sizeof(double));
+}
+
 class BlasCall {
  public:
   explicit BlasCall(Buffer buffer) {
     const int now = under_way.fetch_add(1) + 1;
     if (now <= buffers) return;
-    void* const probe = std::malloc(kBufferBytes);
-    if (probe == nullptr) {
+    try {
+      look_for(kBufferBytes);
+    } catch (const std::bad_alloc&) {
       --under_way;
-      throw std::bad_alloc();
+      throw;
     }
-    std::free(probe);
     if (buffer == Buffer::kPerhaps) return;
     for (int had = buffers; had < now && !buffers.compare_exchange_weak(had, now);) {
     }
@@ -120,6 +134,7 @@ void dense_product(const double* a, std::size_t rows, const double* b, std::size
   if (rows == 0 || columns == 0 || inner == 0) return;
   const int m = as_int(columns), n = as_int(rows), k = as_int(inner);
   const BlasCall call(Buffer::kTaken);
+  look_for_copies(rows, columns, inner);
   dgemm_("N", "N", &m, &n, &k, &kUnit, b, &m, a, &k, &kUnit, out, &m);
 }
 
@@ -129,6 +144,7 @@ void dense_product_transposed(const double* a, std::size_t rows, const double* b
   if (rows == 0 || columns == 0 || inner == 0) return;
   const int m = as_int(columns), n = as_int(rows), k = as_int(inner);
   const BlasCall call(Buffer::kTaken);
+  look_for_copies(rows, columns, inner);
   dgemm_("T", "N", &m, &n, &k, &kUnit, b, &k, a, &k, &kUnit, out, &m);
 }
 

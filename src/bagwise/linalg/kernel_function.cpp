@@ -42,7 +42,7 @@ void for_pieces(std::size_t rows, unsigned threads, const Observer& observer,
 void add_combinations(const RowMatrix& a, const KernelRows& b, RowMatrix& product,
                       Eigen::Ref<RowMatrix> out) {
   if (!b.sparse()) {
-    product.resize(a.rows(), as_index(b.columns()));
+    reshape(product, a.rows(), as_index(b.columns()));
     dense_product(a.data(), static_cast<std::size_t>(a.rows()), b.dense_rows().data(), b.columns(), b.rows(),
                   product.data());
     out += product;

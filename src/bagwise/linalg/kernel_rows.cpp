@@ -178,7 +178,7 @@ KernelSpace::KernelSpace(const KernelFunction& function, const RowsView& a, cons
 
 void KernelRows::gather(const KernelSpace& space, const DenseView& table, const std::size_t* which,
                         std::size_t from) {
-  values_.resize(as_index(rows_), as_index(columns_));
+  reshape(values_, as_index(rows_), as_index(columns_));
   for (std::size_t i = 0; i < rows_; ++i) {
     const auto row = table.row(which != nullptr ? which[i] : from + i);
     const Eigen::Map<const Vector> values(row.data(), as_index(columns_));
@@ -194,7 +194,7 @@ void KernelRows::gather(const KernelSpace& space, const CsrView& table, const st
                         std::size_t from) {
   sparse_ = !space.dense;
   csr_.columns = columns_;
-  if (!sparse_) values_.resize(as_index(rows_), as_index(columns_));
+  if (!sparse_) reshape(values_, as_index(rows_), as_index(columns_));
   for (std::size_t i = 0; i < rows_; ++i) {
     const std::size_t r = which != nullptr ? which[i] : from + i;
     const auto begin = static_cast<std::size_t>(table.start[r]);
@@ -239,7 +239,7 @@ KernelRows::KernelRows(const KernelSpace& space, const RowsView& table, std::spa
 
 void row_products(const KernelRows& a, const KernelRows& b, RowMatrix& out) {
   assert(a.columns() == b.columns());
-  out.resize(as_index(a.rows()), as_index(b.rows()));
+  reshape(out, as_index(a.rows()), as_index(b.rows()));
   if (a.sparse() && b.sparse()) return sparse_products(a.sparse_rows(), b.sparse_rows(), out);
   if (!a.sparse() && !b.sparse()) {
     const SerialBlas serial;

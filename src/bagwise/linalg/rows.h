@@ -17,6 +17,14 @@ using ColMatrix = Eigen::MatrixXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
 
+// Another shape for a matrix whose values are not needed any more. Eigen's own resize() frees the old values
+// first; where there is then no memory for new ones it leaves them to be freed once more.
+template <class Matrix>
+void reshape(Matrix& matrix, Eigen::Index rows, Eigen::Index columns) {
+  if (matrix.size() != rows * columns) matrix = Matrix();
+  matrix.resize(rows, columns);
+}
+
 // Dense rows, one after the other; rows * columns values.
 struct DenseView {
   const double* values = nullptr;

@@ -100,7 +100,7 @@ class Mapper {
     scaled = scaled_rows(scaling_, rows_, from, count);
     RowMatrix block;
     kernel_block(space_, KernelRows(space_, scaled.view(), 0, count), landmarks_, block);
-    phi.resize(as_index(count), to_map_.cols());
+    reshape(phi, as_index(count), to_map_.cols());
     dense_product(block.data(), count, to_map_.data(), map_.coordinates(), landmarks_.rows(), phi.data());
   }
 

@@ -191,7 +191,7 @@ bool NewtonSystem::factor_rows() {
 
   ColMatrix e = ColMatrix::Zero(as_index(m), as_index(p.tasks()));
   for (std::size_t j = 0; j < m; ++j) e(as_index(j), as_index(sides_[j].task)) = sides_[j].sign;
-  bias_columns_ = e;
+  bias_columns_ = ColMatrix(e);  // moved: where Eigen copies to another size and has no memory it frees twice
   kernel_.solve_in_place(bias_columns_);
   ColMatrix s = e.transpose() * bias_columns_;
   s.diagonal().array() += bias_weight_;
