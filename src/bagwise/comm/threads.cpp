@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <cassert>
@@ -24,11 +25,12 @@ struct Mailbox {
 struct Meeting {
   explicit Meeting(int ranks)
       : everyone(ranks),
-        parts(static_cast<std::size_t>(ranks)),
+        parts{Parts(static_cast<std::size_t>(ranks)), Parts(static_cast<std::size_t>(ranks))},
         texts(static_cast<std::size_t>(ranks)),
         mail(static_cast<std::size_t>(ranks)) {}
+  using Parts = std::vector<std::vector<double>>;  // one per rank
   std::barrier<> everyone;
-  std::vector<std::vector<double>> parts;       // one per rank
+  std::array<Parts, 2> parts;                   // of every other sum
   std::vector<std::vector<std::string>> texts;  // one per rank: what it has for all, or for each
   std::vector<Mailbox> mail;
 };
@@ -38,21 +40,23 @@ class ThreadCommunicator final : public Communicator {
   ThreadCommunicator(Meeting& meeting, int rank) : meeting_(meeting), rank_(static_cast<std::size_t>(rank)) {}
 
   [[nodiscard]] int rank() const override { return static_cast<int>(rank_); }
-  [[nodiscard]] int size() const override { return static_cast<int>(meeting_.parts.size()); }
+  [[nodiscard]] int size() const override { return static_cast<int>(meeting_.mail.size()); }
   [[nodiscard]] std::string place() const override { return fmt::format("rank {}", rank_); }
 
   void sum(std::span<double> values) override {
-    meeting_.parts[rank_].assign(values.begin(), values.end());
+    // Nobody overwrites a part that another still reads: to come to the sum after the next, all have to meet
+    // in the next one.
+    auto& parts = meeting_.parts[sums_++ % 2];
+    parts[rank_].assign(values.begin(), values.end());
     meeting_.everyone.arrive_and_wait();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      double total = meeting_.parts[0][i];
-      for (std::size_t r = 1; r < meeting_.parts.size(); ++r) {
-        assert(meeting_.parts[r].size() == values.size());
-        total += meeting_.parts[r][i];
+      double total = parts[0][i];
+      for (std::size_t r = 1; r < parts.size(); ++r) {
+        assert(parts[r].size() == values.size());
+        total += parts[r][i];
       }
       values[i] = total;
     }
-    meeting_.everyone.arrive_and_wait();  // nobody overwrites a part that another still reads
   }
 
   std::vector<std::string> gather(std::string mine) override {
@@ -95,6 +99,7 @@ class ThreadCommunicator final : public Communicator {
  private:
   Meeting& meeting_;
   std::size_t rank_;
+  std::size_t sums_ = 0;
 };
 
 }  // namespace

@@ -145,7 +145,7 @@ TEST_CASE("tube_ranks: rows spread over ranks give the planes of one process", "
                       .cost = round % 7 == 0 ? 20.0 : 1.0};
     CAPTURE(round, shape.rows, shape.features, shape.tasks, shape.shifted, shape.sparse, shape.offset);
     const Example e = make_example(rng, shape);
-    for (const int ranks : {1, 2, 3, 4}) {
+    for (const int ranks : {1, 2, 3 + round % 2}) {
       CAPTURE(ranks);
       check_spread(e, shape, {.gap_tolerance = 1e-10}, ranks, ranks == 1 ? 0 : round % 3);
     }
