@@ -34,6 +34,14 @@ Result<TableOptions> settle_over_ranks(const TableSource& mine, const TableOptio
   return settled(table, *all);
 }
 
+// A fault that shows only when the rows of several ranks come together: it has no line.
+Error of_table(const TableSource& table, Error error) {
+  if (!error.file.starts_with(kRowsOfRank)) return error;
+  error.message = fmt::format("{}: {}", error.file, error.message);
+  error.file = table.name();
+  return error;
+}
+
 Result<GroupedSums> reduce_share(const TaskFiles& files, const SumsWanted& wanted, Communicator* comm,
                                  const Observer& observer, LoadedSums& out) {
   out.mine = files.table;
@@ -50,7 +58,8 @@ Result<GroupedSums> reduce_share(const TaskFiles& files, const SumsWanted& wante
   auto sums = reduce_table(out.mine, out.table, {.moments = wanted.moments}, observer);
   if (comm == nullptr) return sums;
   sums = spread_bags(*comm, std::move(sums));
-  if (sums && sum_over_ranks(comm, static_cast<std::size_t>(sums->rows)) == 0)
+  if (!sums) return of_table(files.table, sums.error());
+  if (sum_over_ranks(comm, static_cast<std::size_t>(sums->rows)) == 0)
     return Error{"has no rows; expected at least one", files.table.name()};
   return sums;
 }

@@ -13,6 +13,7 @@
 #include "bagwise/bags/same_features.h"
 #include "bagwise/bags/streamed_rows.h"
 #include "bagwise/core/timing.h"
+#include "bagwise/data/csv_records.h"
 #include "bagwise/data/write_table.h"
 #include "cli/output.h"
 #include "cli/peek.h"
@@ -45,14 +46,18 @@ bool streams(const Arguments& arguments, const TaskFiles& files, const Wanted& w
 Result<void> keep_own_bags(Communicator& comm, const GroupedSums& sums, const std::string& table,
                            ProportionTable& known) {
   const std::set<std::string_view> own(sums.names.begin(), sums.names.end());
-  const std::size_t listed = known.bags.size();
+  std::vector<double> found;  // per listed bag, on how many ranks
+  for (const auto& bag : known.bags) found.push_back(own.contains(bag.first) ? 1 : 0);
+  comm.sum(found);
+  std::size_t at = 0;
+  for (const auto& [name, bag] : known.bags) {
+    if (found[at++] > 0) continue;
+    return Error{fmt::format("bag {} has a proportion but no row in {}; expected at least one",
+                             shown_text(name), table),
+                 known.file, bag.line};
+  }
   std::erase_if(known.bags, [&](const auto& bag) { return !own.contains(bag.first); });
-  auto found = static_cast<double>(known.bags.size());
-  comm.sum({&found, 1});
-  if (found >= static_cast<double>(listed)) return {};
-  return Error{fmt::format("{} of {} bags have a proportion but no row in {}; expected at least one of each",
-                           listed - static_cast<std::size_t>(found), listed, table),
-               known.file};
+  return {};
 }
 
 // Sums with their proportions. A rank that has no sums has nothing to join.
@@ -164,6 +169,19 @@ std::string way_to_leave_out(const std::string& feature, const TableOptions& tab
   return fmt::format("leave it out with --exclude {}", typed(feature));
 }
 
+// That no feature is the label under another name. Of bags that are on several ranks only all together tell.
+Result<void> guard_labels(const LoadedTask& loaded, const TableOptions& table, Communicator* comm) {
+  const ReducedBags& data = loaded.task.reduced;
+  const auto ways_out = [&](const std::string& feature) {
+    return fmt::format("{} or keep it with --allow-leak", way_to_leave_out(feature, table));
+  };
+  if (comm != nullptr && loaded.where == SumsOn::kOwner)
+    return check_leaks(merge_leaks(*comm, scan_for_leaks(data)), data.feature_names, loaded.task.origin,
+                       ways_out);
+  const bool here = comm == nullptr || loaded.where == SumsOn::kEvery || comm->rank() == 0;
+  return together(comm, here ? check_leaks(data, loaded.task.origin, ways_out) : Result<void>());
+}
+
 // The features of the target, then those that only sources have.
 std::vector<std::string> union_of_features(const std::list<LoadedTask>& tasks) {
   std::vector<std::string> out = tasks.back().task.reduced.feature_names;
@@ -209,17 +227,9 @@ Result<std::list<LoadedTask>> load_tasks(const Arguments& arguments, const std::
                                .extra = "--exclude leaves it out, --align-features takes it as 0 there"});
       if (!same) return same.error();
     }
-    // Of bags that are on several ranks none can say that a feature tells them all.
-    const bool here = wanted.comm == nullptr || loaded->where == SumsOn::kEvery ||
-                      (loaded->where == SumsOn::kFirst && wanted.comm->rank() == 0);
-    Result<void> leaks;
-    if (here && !wanted.leaks && !arguments.flag("allow-leak")) {
-      const auto ways_out = [&](const std::string& feature) {
-        return fmt::format("{} or keep it with --allow-leak", way_to_leave_out(feature, table));
-      };
-      leaks = check_leaks(loaded->task.reduced, one->table.name(), ways_out);
+    if (!wanted.leaks && !arguments.flag("allow-leak")) {
+      if (auto checked = guard_labels(*loaded, table, wanted.comm); !checked) return checked.error();
     }
-    if (auto checked = together(wanted.comm, leaks); !checked) return checked.error();
     out.push_front(std::move(*loaded));
   }
   // Files that list their features otherwise are read once more, in the common order.

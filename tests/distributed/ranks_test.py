@@ -104,6 +104,30 @@ def reduced(folder):
                     check(close(got, objective, 1e-9), f"{method} {target} on {ranks} ranks: {got}, of rows {objective}")
 
 
+def labels_as_features(folder):
+    """A feature that is the label is found, wherever the bags are."""
+    rows, shares = ["bag,x,won"], ["bag,proportion"]
+    for k in range(12):
+        shares.append(f"b{k},{k % 5 / 4}")
+        rows += [f"b{k},{i * k},{int(i < k % 5)}" for i in range(4)]
+    (folder / "leak.csv").write_text("\n".join(rows) + "\n")
+    (folder / "leak_shares.csv").write_text("\n".join(shares) + "\n")
+    words = [BAGWISE, "train", "--method", "inv-cal", "--target", "leak.csv", "--target-proportions", "leak_shares.csv",
+             "--quiet", "-o", "leak.json"]
+    for solve in ("one", "all"):
+        ended = run(over(2, *words, "--solve-on", solve), folder)
+        check(ended.status == 2 and '"won"' in ended.err and "label under another name" in ended.err,
+              f"a leak with --solve-on {solve}: {ended.status} {ended.err}")
+        check(not (folder / "leak.json").exists(), f"a leak with --solve-on {solve}: a model is written")
+    ended = run(over(2, *words, "--solve-on", "all", "--exclude", "won"), folder)
+    check(ended.status == 0, f"without the leak: {ended.err}")
+    shares.append("b99,0.5")
+    (folder / "leak_shares.csv").write_text("\n".join(shares) + "\n")
+    ended = run(over(2, *words, "--solve-on", "all", "--exclude", "won"), folder)
+    check(ended.status == 2 and 'leak_shares.csv:14: bag "b99" has a proportion but no row' in ended.err,
+          f"a proportion without rows: {ended.status} {ended.err}")
+
+
 def prediction(folder):
     for table in ("t.csv", "ids.csv"):
         for end in (".csv", ".csv.gz"):
@@ -253,7 +277,7 @@ def main():
         run([BAGWISE, "train", "--method", "inv-cal", "--target", "t.csv", "--target-proportions", "p.csv", "-o",
              "model.json", "--quiet"], folder)
         parts = {"communicator": communicator, "training": training, "reduced": reduced,
-                 "prediction": prediction, "tuning": tuning,
+                 "leaks": labels_as_features, "prediction": prediction, "tuning": tuning,
                  "experiment": experiment, "checkpoints": checkpoints, "faults": faults_of_ranks}
         for part in sys.argv[3:] or parts:
             parts[part](folder)

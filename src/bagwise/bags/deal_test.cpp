@@ -177,6 +177,32 @@ TEST_CASE("leak_guard: bags of one share accuse no constant", "[bags][leak_guard
   CHECK(bagwise::leaked_features(bags_with({0, 0}, {{0, 0}})).empty());
 }
 
+TEST_CASE("leak_guard: bags in several places tell together", "[bags][leak_guard]") {
+  const std::vector<double> p = {0.25, 0.5, 1, 0, 0.75};
+  // The label; the label here and its opposite there; p in all bags but the last; any.
+  const std::vector<std::vector<double>> means = {
+      p, {0.25, 0.5, 0, 1, 0.25}, {0.25, 0.5, 1, 0, 0.7}, {1, 2, 3, 4, 5}};
+  for (std::size_t cut = 0; cut <= p.size(); ++cut) {
+    const auto part = [&](std::size_t from, std::size_t to) {
+      const auto some = [&](const std::vector<double>& all) {
+        return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                   all.begin() + static_cast<std::ptrdiff_t>(to));
+      };
+      std::vector<std::vector<double>> columns;
+      for (const auto& column : means) columns.push_back(some(column));
+      return bagwise::scan_for_leaks(bags_with(some(p), columns));
+    };
+    auto scan = part(0, cut);
+    scan.merge(part(cut, p.size()));
+    CHECK(scan.leaked() == std::vector<std::size_t>{0});
+  }
+  // A share that is the only one here is not where bags elsewhere have another.
+  auto alike = bagwise::scan_for_leaks(bags_with({0.5, 0.5}, {{0.5, 0.5}}));
+  CHECK(alike.leaked().empty());
+  alike.merge(bagwise::scan_for_leaks(bags_with({1}, {{1}})));
+  CHECK(alike.leaked() == std::vector<std::size_t>{0});
+}
+
 TEST_CASE("leak_guard: bags without rows say nothing", "[bags][leak_guard]") {
   ReducedBags data = bags_with({0.25, 0.5}, {{0.25, 0.5}});
   data.bags.names.push_back("empty");

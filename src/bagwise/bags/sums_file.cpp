@@ -46,7 +46,6 @@ bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
-// Values that are finite may add up to what is not: such sums could not be read again.
 bool is_finite(const BagSums& sums, std::size_t bag) {
   if (!std::isfinite(sums.bound_sum(bag))) return false;
   if (sums.layout() == BagSums::Layout::kDense)
@@ -58,7 +57,7 @@ bool is_finite(const BagSums& sums, std::size_t bag) {
 
 }  // namespace
 
-Result<void> write_sums(const std::string& path, const GroupedSums& sums) {
+Result<void> check_finite(const GroupedSums& sums) {
   for (std::size_t k = 0; k < sums.names.size(); ++k) {
     if (is_finite(sums.sums, k)) continue;
     return Error{
@@ -66,6 +65,11 @@ Result<void> write_sums(const std::string& path, const GroupedSums& sums) {
                     shown_text(sums.names[k])),
         sums.origin()};
   }
+  return {};
+}
+
+Result<void> write_sums(const std::string& path, const GroupedSums& sums) {
+  if (auto checked = check_finite(sums); !checked) return checked;
   return write_file(path, sums.to_bytes());
 }
 

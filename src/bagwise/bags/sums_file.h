@@ -14,6 +14,9 @@
 
 namespace bagwise {
 
+// That values which are finite do not add up to what is not: such sums could not be read again.
+Result<void> check_finite(const GroupedSums& sums);
+
 // Written whole or not at all.
 Result<void> write_sums(const std::string& path, const GroupedSums& sums);
 Result<GroupedSums> read_sums(const std::string& path);

@@ -1,11 +1,16 @@
 #include "bagwise/methods/merge_over_ranks.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "bagwise/bags/sums_file.h"
 #include "bagwise/comm/agree.h"
+#include "bagwise/comm/packed.h"
 
 namespace bagwise {
 namespace {
@@ -13,9 +18,9 @@ namespace {
 // What came from the ranks, in their order; those that sent nothing are passed over.
 Result<GroupedSums> merged(const std::vector<std::string>& parts) {
   std::optional<GroupedSums> out;
-  for (const std::string& part : parts) {
-    if (part.empty()) continue;
-    auto read = GroupedSums::from_bytes(part, "the sums of another rank");
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    if (parts[rank].empty()) continue;
+    auto read = GroupedSums::from_bytes(parts[rank], fmt::format("{}{}", kRowsOfRank, rank));
     if (!read) return read.error();
     if (!out) {
       out = std::move(*read);
@@ -30,6 +35,9 @@ Result<GroupedSums> merged(const std::vector<std::string>& parts) {
 
 Result<GroupedSums> spread_bags(Communicator& comm, Result<GroupedSums> mine) {
   if (comm.size() == 1) return mine;
+  if (mine) {
+    if (auto checked = check_finite(*mine); !checked) mine = checked.error();
+  }
   mine = agree(comm, std::move(mine));
   if (!mine) return mine.error();
   if (mine->blank()) {  // others have read them
@@ -69,6 +77,24 @@ Result<GroupedSums> collect_sums(Communicator& comm, GroupedSums owned, SumsOn w
   if (!all) return all.error();
   owned.moments = std::move(all->moments);
   return owned;
+}
+
+LeakScan merge_leaks(Communicator& comm, const LeakScan& mine) {
+  Packing packed;
+  packed.count(mine.any_rows ? 1 : 0).number(mine.least_share).number(mine.largest_share);
+  packed.text({reinterpret_cast<const char*>(mine.apart.data()), mine.apart.size()});
+  LeakScan out = mine;
+  for (const std::string& bytes : comm.gather(packed.bytes())) {
+    Unpacking in(bytes);
+    LeakScan other;
+    other.any_rows = in.count() == 1;
+    other.least_share = in.number();
+    other.largest_share = in.number();
+    const std::string apart = in.text();
+    other.apart.assign(apart.begin(), apart.end());
+    out.merge(other);
+  }
+  return out;
 }
 
 }  // namespace bagwise

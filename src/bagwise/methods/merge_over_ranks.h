@@ -6,12 +6,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "bagwise/bags/grouped_sums.h"
+#include "bagwise/bags/leak_guard.h"
 #include "bagwise/comm/communicator.h"
 #include "bagwise/core/result.h"
 
 namespace bagwise {
+
+// What messages call the rows of a rank, its number behind it.
+inline constexpr std::string_view kRowsOfRank = "the rows of rank ";
 
 // Collective, as all of these: what this rank owns. A fault of one rank is the fault of all.
 Result<GroupedSums> spread_bags(Communicator& comm, Result<GroupedSums> mine);
@@ -26,5 +31,8 @@ enum class SumsOn {
   kOwner,  // where they are; every rank gets the moments over all rows
 };
 Result<GroupedSums> collect_sums(Communicator& comm, GroupedSums owned, SumsOn where);
+
+// What the bags of all ranks tell together.
+LeakScan merge_leaks(Communicator& comm, const LeakScan& mine);
 
 }  // namespace bagwise

@@ -130,6 +130,45 @@ TEST_CASE("merge over ranks: every bag ends with the sums of all ranks, wherever
   }
 }
 
+TEST_CASE("merge over ranks: sums that are no numbers are told by bag", "[methods][merge_over_ranks][spmd]") {
+  std::mutex lock;
+  std::multiset<std::string> messages;
+  run_thread_ranks(2, [&](Communicator& comm) {
+    GroupedSums mine = sums_of(comm.rank(), 5, 2);
+    const std::vector<double> large = {1e308, 0};
+    for (int i = 0; i < 2 * comm.rank(); ++i) mine.sums.add_row(0, large, 0);
+    const std::string bag = mine.names[0];
+    const auto owned = spread_bags(comm, std::move(mine));
+    const std::lock_guard guard(lock);
+    messages.insert(owned ? "fine" : owned.error().text());
+    if (comm.rank() == 1)
+      CHECK(owned.error().text() ==
+            fmt::format("part-1: bag \"{}\" has values that add up to more than a number holds; expected "
+                        "smaller ones (rank 1)",
+                        bag));
+  });
+  CHECK(messages.count(*messages.begin()) == 2);
+}
+
+TEST_CASE("merge over ranks: a label that each rank sees in its bags is one for all",
+          "[methods][merge_over_ranks][spmd]") {
+  for (const int ranks : {1, 2, 3}) {
+    std::mutex lock;
+    run_thread_ranks(ranks, [&](Communicator& comm) {
+      // Feature 0 is the share everywhere, feature 1 on all ranks but the last.
+      LeakScan mine;
+      const bool last = comm.rank() + 1 == ranks;
+      mine.apart = {0, static_cast<std::uint8_t>(last), 1, 1, 1, 1, 1, 1};
+      mine.any_rows = comm.rank() == 0;
+      mine.least_share = 0.1 * comm.rank();
+      mine.largest_share = mine.least_share + (ranks == 1 ? 0.1 : 0);
+      const LeakScan all = merge_leaks(comm, mine);
+      const std::lock_guard guard(lock);
+      CHECK(all.leaked() == std::vector<std::size_t>{0});
+    });
+  }
+}
+
 TEST_CASE("merge over ranks: the fault of one rank ends all of them", "[methods][merge_over_ranks][spmd]") {
   std::mutex lock;
   std::multiset<std::string> messages;

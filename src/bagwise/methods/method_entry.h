@@ -102,7 +102,10 @@ Method make_method(const MethodParts<Options>& parts) {
     if (fit) {
       if (auto checked = check_finite(fit->model); !checked) fit = checked.error();
     }
-    if (!fit) return with_cause(fit.error(), tasks, option_values(options.own));
+    if (!fit) {
+      return with_cause(fit.error(), tasks, option_values(options.own),
+                        spread_over(context) != nullptr ? BagsSeen::kSome : BagsSeen::kAll);
+    }
     for (auto& value : option_values(options.common)) fit->model.options.push_back(std::move(value));
     return fit;
   };

@@ -171,7 +171,7 @@ bool is_finite(const Expansion& expansion) {
 
 Error overflow_error() { return {std::string(kTooLarge)}; }
 
-Error with_cause(Error error, std::span<const TrainingTask> tasks, const Options& options) {
+Error with_cause(Error error, std::span<const TrainingTask> tasks, const Options& options, BagsSeen seen) {
   if (error.message != kTooLarge) return error;
   const Peak feature = peak_of(tasks), bound = bound_peak(tasks);
   const std::vector<std::string> strange = unusual(options);
@@ -188,6 +188,13 @@ Error with_cause(Error error, std::span<const TrainingTask> tasks, const Options
   if (bound.size > kUsualFeature)
     causes.push_back(fmt::format("the bounds (delta) of the {} reach {:.3g}", bound.task->name, bound.size));
   if (!strange.empty()) causes.push_back(fmt::format("{}", fmt::join(strange, ", ")));
+  if (causes.empty() && seen == BagsSeen::kSome) {
+    error.message +=
+        ": a feature of bags on another rank may be; expected features of a more usual size (scale maxabs), "
+        "and "
+        "such options (C, lambda, delta)";
+    return error;
+  }
   if (causes.empty()) {
     error.message += fmt::format(
         ", though the data are not (no feature is above {:.3g}): expected options of a more usual size (C, "

@@ -19,9 +19,12 @@ namespace bagwise {
 // The error of a method whose numbers have left their range, without its cause.
 Error overflow_error();
 
-// The same error with its cause; other errors as they are.
+// The same error with its cause; other errors as they are. Where bags are spread over ranks the cause may be
+// among those of another.
+enum class BagsSeen { kAll, kSome };
 Error with_cause(Error error, std::span<const TrainingTask> tasks,
-                 const std::vector<std::pair<std::string, OptionValue>>& options);
+                 const std::vector<std::pair<std::string, OptionValue>>& options,
+                 BagsSeen seen = BagsSeen::kAll);
 
 // That the sums of every bag are numbers: values may be, and their sum none. The error names the feature.
 Result<void> check_sums(std::span<const TrainingTask> tasks, Communicator* spread = nullptr);
