@@ -22,6 +22,12 @@ constexpr const char* kState = "rounds.checkpoint.state";
 
 constexpr std::uint64_t kAnySize = std::numeric_limits<std::uint64_t>::max();  // our own files
 
+Result<void> check_no_link(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_symlink(fs::symlink_status(path, ignored))) return {};
+  return Error{"is a symbolic link; expected what a training left here, or nothing", path.string()};
+}
+
 }  // namespace
 
 Result<CheckpointFolder> CheckpointFolder::open(const std::string& folder, std::uint64_t fingerprint,
@@ -30,13 +36,12 @@ Result<CheckpointFolder> CheckpointFolder::open(const std::string& folder, std::
   out.folder_ = folder;
   out.share_ = share;
   std::error_code code;
-  fs::create_directories(out.folder_, code);
+  fs::create_directory(out.folder_, code);
   if (code) return Error{fmt::format("cannot create this folder: {}", code.message()), folder};
   if (auto checked = out.check_ranks(); !checked) return checked.error();
   const std::string key = out.file(kKey), mine = fmt::format("bagwise checkpoint 1 {:016x}\n", fingerprint);
   for (const char* name : {kKey, kState}) {
-    if (fs::is_symlink(fs::symlink_status(out.file(name), code)))
-      return Error{"is a symbolic link; expected what a training left here, or nothing", out.file(name)};
+    if (auto checked = check_no_link(out.file(name)); !checked) return checked.error();
   }
   if (fs::exists(key, code)) {
     const auto found = read_file(key, kAnySize);
@@ -49,6 +54,14 @@ Result<CheckpointFolder> CheckpointFolder::open(const std::string& folder, std::
     }
     if (auto read = out.read_state(); !read) return read.error();
     return out;
+  }
+  // Without the key nobody knows what the rest belongs to.
+  if (const auto rest = out.saved_files(); !rest.empty()) {
+    if (auto checked = check_no_link(rest.front()); !checked) return checked.error();
+    return Error{fmt::format("is part of a checkpoint that has lost its {}; remove it, or expected another "
+                             "folder for --checkpoint",
+                             kKey),
+                 rest.front().string()};
   }
   if (auto written = write_file(key, mine); !written) return written.error();
   return out;
@@ -83,11 +96,12 @@ std::string CheckpointFolder::file(const std::string& name) const {
 Result<std::optional<GroupedSums>> CheckpointFolder::load_sums(const std::string& task) const {
   const std::string path = file(task + kSuffix);
   std::error_code ignored;
-  if (fs::is_symlink(fs::symlink_status(path, ignored)))
-    return Error{"is a symbolic link; expected what a training left here, or nothing", path};
+  if (auto checked = check_no_link(path); !checked) return checked.error();
   if (!fs::exists(path, ignored)) return std::optional<GroupedSums>();
-  auto sums = read_sums(path);
-  if (!sums) return sums.error();
+  auto bytes = read_file(path, kAnySize);
+  if (!bytes) return bytes.error();
+  auto sums = GroupedSums::from_bytes(*bytes, path);
+  if (!sums) return Error{"is damaged; remove it, and the rows are read again", path};
   return std::optional<GroupedSums>(std::move(*sums));
 }
 
@@ -114,6 +128,21 @@ Result<void> CheckpointFolder::read_state() {
   return {};
 }
 
+std::vector<fs::path> CheckpointFolder::saved_files() const {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+    if (is_saved(entry.path().filename().string())) out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool CheckpointFolder::is_saved(std::string_view name) const {
+  const bool sums = name.ends_with(kSuffix) && (share_.empty() || name.starts_with(share_ + "."));
+  return sums || (folder_ / name).string() == file(kState);
+}
+
 Result<void> CheckpointFolder::remove() const {
   std::error_code code;
   const auto fault = [&](const fs::path& path) {
@@ -127,9 +156,7 @@ Result<void> CheckpointFolder::remove() const {
     const std::string name = entry.path().filename().string();
     // What a run that was killed was writing has a name of its own behind that of its file.
     const std::string_view whole = std::string_view(name).substr(0, name.find(".tmp-"));
-    const bool sums = whole.ends_with(kSuffix) && (share_.empty() || name.starts_with(share_ + "."));
-    const std::string path = (folder_ / whole).string();
-    if (sums || path == file(kKey) || path == file(kState)) ours.push_back(entry.path());
+    if (is_saved(whole) || (folder_ / whole).string() == file(kKey)) ours.push_back(entry.path());
   }
   // What the rest belongs to goes last: without it the rest could be taken for that of another training.
   std::stable_partition(ours.begin(), ours.end(), [&](const fs::path& path) { return path != file(kKey); });

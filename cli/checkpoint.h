@@ -21,8 +21,8 @@ namespace bagwise::cli {
 
 class CheckpointFolder final : public Checkpoint {
  public:
-  // Makes the folder where it is not there. `fingerprint` tells trainings apart; `share` is this rank's part
-  // of their files ("" where there is one only).
+  // Makes the folder where it is not there, in one that is. `fingerprint` tells trainings apart; `share` is
+  // this rank's part of their files ("" where there is one only).
   static Result<CheckpointFolder> open(const std::string& folder, std::uint64_t fingerprint,
                                        const std::string& share);
 
@@ -39,6 +39,8 @@ class CheckpointFolder final : public Checkpoint {
 
  private:
   Result<void> read_state();
+  [[nodiscard]] bool is_saved(std::string_view name) const;  // sums or state of this share
+  [[nodiscard]] std::vector<std::filesystem::path> saved_files() const;
   [[nodiscard]] Result<void> check_ranks() const;
   [[nodiscard]] std::string file(const std::string& name) const;
 

@@ -98,6 +98,29 @@ TEST_CASE("checkpoint: a folder of other options or files is refused", "[cli][ch
   CHECK(place.has("ck/training.txt"));
 }
 
+TEST_CASE("checkpoint: sums that nobody knows the rows of are refused", "[cli][checkpoint]") {
+  const Workplace place(kSmall);
+  const std::string command = kTrain + " --quiet --checkpoint ck";
+  break_off(place, command);
+  const std::string sums = place.read("ck/target-first.checkpoint.sums");
+  place.write("ck/target-first.checkpoint.sums", sums.substr(0, sums.size() - 1) + "!");
+  CHECK_THAT(refused(place, command), Contains("target-first.checkpoint.sums: is damaged; remove it"));
+  place.write("ck/target-first.checkpoint.sums", sums);
+  fs::remove(place.path("ck/training.txt"));
+  CHECK_THAT(
+      refused(place, command),
+      Contains("target-first.checkpoint.sums: is part of a checkpoint that has lost its training.txt"));
+  CHECK_FALSE(place.has("m.json"));
+  fs::remove(place.path("ck/target-first.checkpoint.sums"));
+  said(place, command);
+}
+
+TEST_CASE("checkpoint: its folder is made in one that is there", "[cli][checkpoint]") {
+  const Workplace place(kSmall);
+  CHECK_THAT(refused(place, kTrain + " --quiet --checkpoint no/such"), Contains("cannot create this folder"));
+  CHECK_FALSE(place.has("no"));
+}
+
 TEST_CASE("checkpoint: a folder of another number of ranks is refused", "[cli][checkpoint]") {
   const Workplace place(kSmall);
   place.write("ck/rank-0-of-3.training.txt", "bagwise checkpoint 1 0000000000000000\n");
