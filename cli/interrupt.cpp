@@ -8,16 +8,24 @@ namespace {
 
 // A signal handler can reach nothing but a global.
 volatile std::sig_atomic_t caught = 0;
+void (*clean_up)() noexcept = nullptr;  // set before any signal is caught
 
-void remember(int signal) { caught = signal; }
+void remember(int signal) {
+  if (caught != 0) {  // once more: at once, but with nothing half made left behind
+    if (clean_up != nullptr) clean_up();
+    std::signal(signal, SIG_DFL);
+    raise(signal);  // comes when this handler has returned
+  }
+  caught = signal;
+}
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(void (*before_end)() noexcept) {
+  clean_up = before_end;
   struct sigaction action {};
   action.sa_handler = remember;
   // No SA_RESTART: a read that waits for a pipe comes back, so that the work notices.
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old {};
     // Whoever started us with a signal ignored (nohup) wants it ignored.

@@ -3,7 +3,8 @@
 
 namespace bagwise::cli {
 
-void catch_interrupts();
+// `before_end`: what the second one does first, in a signal handler.
+void catch_interrupts(void (*before_end)() noexcept = nullptr);
 int interrupted();  // the signal that came, or 0
 
 }  // namespace bagwise::cli

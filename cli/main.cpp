@@ -58,6 +58,11 @@ void join_ranks(const Command& command, const Ranks& ranks, Arguments& arguments
     arguments.settle(option, "0", fmt::format("{}", ranks.threads_each()));
 }
 
+void take_away_half_made() noexcept {
+  AtomicFile::abandon_all();
+  MadeFolders::abandon_all();
+}
+
 Ending run_words(std::vector<std::string> words, const Ranks& ranks) {
   if (words.empty()) return complaint("no command given; bagwise --help lists the commands");
   if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
@@ -69,7 +74,7 @@ Ending run_words(std::vector<std::string> words, const Ranks& ranks) {
   if (!arguments) return complaint(arguments.error().text());
   if (!*arguments) return show(help_text(*command));
 
-  catch_interrupts();
+  catch_interrupts(take_away_half_made);
   const bool waits = ranks.comm() != nullptr && ranks.comm()->rank() != 0 && !command->over_ranks;
   if (waits) return {};
   join_ranks(*command, ranks, **arguments);
@@ -101,13 +106,12 @@ Ending ending_of(const std::exception_ptr& exception) {
   }
 }
 
-// Takes away what is half made. One thread does; the process ends meanwhile for the others.
+// One thread does; the process ends meanwhile for the others.
 void abandon_outputs() noexcept {
   static std::atomic_flag begun;
   while (begun.test_and_set()) pause();
   std::set_new_handler(nullptr);
-  AtomicFile::abandon_all();
-  MadeFolders::abandon_all();
+  take_away_half_made();
 }
 
 // Called where there is no memory, instead of an exception: on its way up it would meet code that needs

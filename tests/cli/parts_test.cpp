@@ -1,8 +1,14 @@
 // The small parts of the command line by themselves.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 
+#include "bagwise/core/atomic_file.h"
 #include "bagwise/core/random.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
@@ -10,6 +16,7 @@
 #include "cli/scoring.h"
 #include "cli/suggest.h"
 #include "cli/table_arguments.h"
+#include "support/temp_dir.h"
 
 namespace bagwise::cli {
 namespace {
@@ -71,6 +78,31 @@ TEST_CASE("interrupt: a blocked read comes back when a signal is caught", "[cli]
   REQUIRE(sigaction(SIGINT, &before, &set) == 0);
   CHECK(set.sa_handler != SIG_DFL);
   CHECK((set.sa_flags & SA_RESTART) == 0);
+}
+
+TEST_CASE("interrupt: the second signal ends at once and leaves nothing half made", "[cli][interrupt]") {
+  const test::TempDir dir;
+  const std::string path = dir.file("out.csv");
+  const auto entries = [&] {
+    const std::filesystem::directory_iterator all(dir.path);
+    return std::distance(begin(all), end(all));
+  };
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_DFL);
+    auto file = AtomicFile::create(path);
+    catch_interrupts(AtomicFile::abandon_all);
+    raise(SIGTERM);
+    if (!file || interrupted() != SIGTERM || entries() != 1) _exit(1);
+    raise(SIGTERM);
+    _exit(2);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
+  CHECK(entries() == 0);
 }
 
 TEST_CASE("scoring: a fault at prediction advises no option of train", "[cli][scoring]") {
