@@ -27,6 +27,10 @@ Result<int> run_reduce(const Arguments& arguments) {
   std::vector<std::string> inputs;
   for (const TablePart& part : source->parts) inputs.push_back(part.path);
   const std::string output = arguments.text("output");
+  if (output.ends_with(".gz") || output.ends_with(".zst")) {
+    return Error{fmt::format(
+        "-o: \"{}\" has the ending of a packed file; expected another, sums are not packed", output)};
+  }
   if (auto checked = check_outputs({output}, inputs); !checked) return checked.error();
   if (auto checked = check_json_output(arguments.flag("json"), output, "-o"); !checked)
     return checked.error();

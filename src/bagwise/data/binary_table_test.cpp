@@ -315,4 +315,10 @@ TEST_CASE("binary_table: what it cannot be asked for is told", "[data][binary_ta
   CHECK(read_table(bw, options).error().text().starts_with(bw + ": there is no column \"bag\""));
   const std::string text = put_text(dir, "text.bw", "x,y\n1,2\n");
   CHECK(read_table(text, {}).error().text() == text + ": is not a binary table, though its name ends in .bw");
+  const std::string packed = put_text(dir, "t.bw.gz", "\x1f\x8b");
+  CHECK(read_table(packed, {}).error().text() ==
+        packed + ": is packed; binary tables and NumPy files are read as they are, expected it unpacked");
+  const std::string sums = put_text(dir, "t.sums", "bagsums\n");
+  CHECK(read_table(sums, {}).error().text() ==
+        sums + ": is a file of bag sums; expected rows (--target-sums takes such files)");
 }

@@ -156,6 +156,9 @@ TEST_CASE("npy: what is no table is told", "[data][npy]") {
   CHECK(fault_of(dir, npy("[('a', '<f8', (2,))]", false, "(2,)", data)) ==
         "has a field \"a\" of type an array; expected numbers, or text of fixed width");
   CHECK(fault_of(dir, npy("'<f8'", false, "(4, 2)", data)).starts_with("is cut short"));
+  CHECK(fault_of(dir, npy("'<f8'", false, "(0, 3)", "")) == "has no rows; expected at least one");
+  CHECK(fault_of(dir, npy("[('v', '<f8')]", false, "(0,)", "")) == "has no rows; expected at least one");
+  CHECK(fault_of(dir, npy("'<f8'", false, "(3, 0)", "")) == "has no columns; expected at least one");
   CHECK(
       fault_of(dir, npy("'<f8'", false, "(1099511627776, 1099511627776)", data)).starts_with("is cut short"));
   CHECK(fault_of(dir, npy("'<f8'", false, "(3, 1)", data)) ==

@@ -115,10 +115,11 @@ TextTable task_table(const TrainingReport& report) {
   if (planes) titles.insert(titles.end(), {">|w|", ">own |v|", ">shared part", ">degrees to target"});
   TextTable table(titles);
   for (const TaskReport& task : report.tasks) {
+    const bool kept = !task.bag_names.empty();  // not where bags were spread over ranks
     std::vector<std::string> cells = {short_name(task.name),
                                       fmt::format("{}", task.instances),
-                                      fmt::format("{}", task.bag_names.size()),
-                                      short_number(mean_residual(task)),
+                                      kept ? fmt::format("{}", task.bag_names.size()) : "-",
+                                      kept ? short_number(mean_residual(task)) : "-",
                                       task.shift.empty() ? "-" : fmt::format("{}", moved_bags(task)),
                                       task.shift.empty() ? "-" : fmt::format("{}", bags_at_bound(task))};
     if (planes) {

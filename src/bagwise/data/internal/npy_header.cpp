@@ -220,6 +220,9 @@ Result<NpyHeader> read_npy_header(std::string_view bytes, const std::string& fil
                              shown(parsed.bad_field), parsed.bad_type),
                  file};
   }
+  const bool flat = parsed.fields.empty() && parsed.shape.size() == 2;
+  if (!parsed.shape.empty() && parsed.shape[0] == 0) return Error{"has no rows; expected at least one", file};
+  if (flat && parsed.shape[1] == 0) return Error{"has no columns; expected at least one", file};
   NpyHeader out;
   out.data = before + length;
   const std::uint64_t room = bytes.size() - out.data;

@@ -35,6 +35,8 @@ Error no_rows(const TableSource& source, bool sparse) {
           source.name()};
 }
 
+constexpr std::string_view kSumsMark = "bagsums";  // of what `bagwise reduce` writes
+
 }  // namespace
 
 Result<std::shared_ptr<PartReader>> open_part(const TablePart& part, const TableOptions& options,
@@ -44,7 +46,12 @@ Result<std::shared_ptr<PartReader>> open_part(const TablePart& part, const Table
   if (*start == kBinaryMark) return open_binary_part(part, options, purpose);
   if (start->starts_with(kNpyMark)) return open_npy_part(part, options, purpose);
   const std::string name = name_without_packing(part.path);
+  if (start->starts_with(kSumsMark))
+    return Error{"is a file of bag sums; expected rows (--target-sums takes such files)", part.path};
   if (can_read_twice(part.path) && (name.ends_with(".bw") || name.ends_with(".npy"))) {
+    if (name.size() < part.path.size())
+      return Error{"is packed; binary tables and NumPy files are read as they are, expected it unpacked",
+                   part.path};
     return Error{name.ends_with(".bw") ? "is not a binary table, though its name ends in .bw"
                                        : "is not a NumPy file, though its name ends in .npy",
                  part.path};
