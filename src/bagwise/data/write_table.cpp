@@ -215,9 +215,12 @@ Result<void> write_all(const std::string& path, const Dataset& table, FileGroup*
 }  // namespace
 
 std::string csv_cell(std::string_view text) {
-  const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos &&
-                     (text.empty() || (text.front() != ' ' && text.front() != '\t' && text.back() != ' ' &&
-                                       text.back() != '\t'));
+  constexpr std::string_view kByteOrderMark =
+      "\xEF\xBB\xBF";  // at the start of a file it is no part of a name
+  const bool plain =
+      text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with(kByteOrderMark) &&
+      (text.empty() ||
+       (text.front() != ' ' && text.front() != '\t' && text.back() != ' ' && text.back() != '\t'));
   if (plain) return std::string(text);
   std::string out = "\"";
   for (const char c : text) {

@@ -217,4 +217,5 @@ TEST_CASE("write_table: a cell is quoted only if it must be", "[data][write_tabl
   CHECK(bagwise::csv_cell("a\rb") == "\"a\rb\"");
   CHECK(bagwise::csv_cell(" a") == "\" a\"");
   CHECK(bagwise::csv_cell("a\t") == "\"a\t\"");
+  CHECK(bagwise::csv_cell("\xEF\xBB\xBFx") == "\"\xEF\xBB\xBFx\"");
 }
