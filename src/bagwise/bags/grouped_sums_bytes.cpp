@@ -12,6 +12,7 @@
 #include "bagwise/bags/grouped_sums.h"
 #include "bagwise/core/checksum.h"
 #include "bagwise/data/csv_records.h"
+#include "bagwise/linalg/finite.h"
 
 namespace bagwise {
 namespace {
@@ -108,9 +109,6 @@ bool is_bag(std::uint64_t count, const CompensatedSum& bound, std::uint64_t& cou
   return bound.value() >= 0;
 }
 
-bool is_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
 bool is_finite(const CompensatedSum& sum) { return std::isfinite(sum.high) && std::isfinite(sum.low); }
 
 bool all_distinct(const std::vector<std::string>& names) {
@@ -251,9 +249,10 @@ Result<GroupedSums> GroupedSums::from_bytes(std::string_view bytes, const std::s
       !all_distinct(out.names) || std::ranges::find(out.names, "") != out.names.end()) {
     return wrong;
   }
+  if ((flags & kFill) != 0 && features == 0) return wrong;
   if ((flags & kFill) != 0) out.schema.fill = in.take_all<double>(features);
   if (out.schema.has_shares) out.shares = in.take_all<double>(bags);
-  if (!is_finite(out.schema.fill)) return wrong;
+  if (!all_finite(out.schema.fill)) return wrong;
   for (const double share : out.shares) {
     if (!(share >= 0 && share <= 1)) return wrong;
   }
@@ -277,7 +276,7 @@ Result<GroupedSums> GroupedSums::from_bytes(std::string_view bytes, const std::s
     bag.bound = in.take_sum();
     const auto high = in.take_all<double>(features), low = in.take_all<double>(features);
     if (!in.fine() || !is_bag(bag.count, bag.bound, counted)) return wrong;
-    if (!is_finite(bag.bound) || !is_finite(high) || !is_finite(low)) return overflow;
+    if (!is_finite(bag.bound) || !all_finite(high) || !all_finite(low)) return overflow;
     bag.high = high, bag.low = low;
     out.sums.set(k, bag);
   }

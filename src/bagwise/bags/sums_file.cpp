@@ -14,6 +14,7 @@
 
 #include "bagwise/core/atomic_file.h"
 #include "bagwise/data/csv_records.h"
+#include "bagwise/linalg/finite.h"
 
 namespace bagwise {
 namespace {
@@ -40,10 +41,6 @@ Ending ending_of(const std::string& path) {
   file.seekg(size - 8);
   if (file.read(raw, sizeof(raw))) std::memcpy(&out.checksum, raw, sizeof(raw));
   return out;
-}
-
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
 bool is_finite(const BagSums& sums, std::size_t bag) {
