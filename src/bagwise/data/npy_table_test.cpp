@@ -63,6 +63,8 @@ TEST_CASE("npy: arrays of any number type and order are the same table", "[data]
       npy("'<f8'", true, "(3, 2)", bytes<double>({1, 3, 5, 2, 4, 6})),
       npy("'<f4'", false, "(3, 2)", bytes<float>({1, 2, 3, 4, 5, 6})),
       npy("'<i8'", true, "(3, 2)", bytes<std::int64_t>({1, 3, 5, 2, 4, 6})),
+      npy("'<u4'", false, "(3, 2)", bytes<std::uint32_t>({1, 2, 3, 4, 5, 6})),
+      npy("'<i4'", true, "(3, 2)", bytes<std::int32_t>({1, 3, 5, 2, 4, 6})),
       npy("'|u1'", false, "(3, 2)", bytes<std::uint8_t>({1, 2, 3, 4, 5, 6})),
       npy("'>i2'", false, "(3, 2)", std::string("\0\1\0\2\0\3\0\4\0\5\0\6", 12)),
   };
@@ -108,6 +110,30 @@ TEST_CASE("npy: records have columns by name, and text for bags and ids", "[data
   CHECK(read->groups.codes == std::vector<std::uint32_t>{0, 1, 0});
   CHECK(read->ids == std::vector<std::string>{"u\xC3\xA9", "u\xC3\xA9", "u\xC3\xA9"});
   CHECK(read->labels == std::vector<std::int8_t>{-1, 1, -1});
+}
+
+TEST_CASE("npy: records have proportions, bounds and any letter", "[data][npy]") {
+  const TempDir dir;
+  TableOptions options;
+  options.want_groups = options.want_ids = options.want_labels = true;
+  const auto table = [&](double share, double bound, std::int8_t label) {
+    const std::string row = bytes<double>({0.5, share, bound}) + bytes<std::int8_t>({label}) +
+                            bytes<std::int64_t>({7}) + bytes<std::uint32_t>({0x20AC, 0x1F600});
+    return read_table(
+        put(dir, npy("[('v', '<f8'), ('proportion', '<f8'), ('delta', '<f8'), ('label', '|i1'), "
+                     "('bag', '<i8'), ('id', '<U2')]",
+                     false, "(1,)", row)),
+        options);
+  };
+  const auto read = table(0.25, 0.125, 1);
+  REQUIRE(read.ok());
+  CHECK(read->shares == std::vector<double>{0.25});
+  CHECK(read->bounds == std::vector<double>{0.125});
+  CHECK(read->groups.values == std::vector<std::string>{"7"});
+  CHECK(read->ids == std::vector<std::string>{"\xE2\x82\xAC\xF0\x9F\x98\x80"});
+  CHECK(table(1.5, 0, 1).error().message == "1.5 is not between 0 and 1; expected a share of positives");
+  CHECK(table(0.5, -1, 1).error().message == "-1 is negative; expected a bound >= 0");
+  CHECK(table(0.5, 0, 3).error().message == "3 is not a label; expected 0 or 1, or -1 or 1");
 }
 
 TEST_CASE("npy: nan is an empty cell, and infinity is refused", "[data][npy]") {
